@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy
@@ -13,7 +14,7 @@ from seqcourse.check.calls.compare import Likely, Mistake, compare
 from seqcourse.check.calls.inputs import handed_on
 from seqcourse.check.calls.recording import unchanged
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.told.discreet import is_discreet
 
 DRAWS = 20_000  # so many draws that a frequency is within 0.015 of its probability
@@ -175,9 +176,6 @@ draw = Exercise(
     "draw",
     make=draw_arguments,
     judge_all=judge_draw,
-    cases=cases_of(
-        _call,
-        {kind: dict(call=call, logits=_ROW, temperature=0.6, seed=3) for call, kind in CALLS.items()},
-    ),
+    cases={kind: partial(_call, call, _ROW, temperature=0.6, seed=3) for call, kind in CALLS.items()},
     variants={"draw": {"cases": draw_cases}},
 )

@@ -21,7 +21,7 @@ from seqcourse.check.calls.compare import Mistake, stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.margin import aside
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.inside.ps1 import read_chunk
 
 TOLERANCE = 3e-5
@@ -102,10 +102,6 @@ def judge_clipped(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], 
         raise
 
 
-def _case(label: str, hint: str = "", **sizes: Any) -> Case:
-    return Case(label, lambda: training_arguments(**sizes), hint)
-
-
 train_in_streams = Exercise(
     "train_in_streams",
     make=training_arguments,
@@ -117,31 +113,24 @@ train_in_streams = Exercise(
     },
     tolerance=TOLERANCE,
     because="PyTorch's clip_grad_norm_ adds 0.000001 to the norm, which is as good.",
-    cases=[
-        _case("one update of one stream", batch=1, updates=1, length=4, rate=0.5, clip=1e9),
-        _case(
-            "symptom 1: three streams",
-            LEFT[1],
-            batch=3,
-            updates=4,
-            length=2,
-            rate=0.0,
-            clip=1.0,
-            extra=3,
+    cases={
+        "one update of one stream": dict(batch=1, updates=1, length=4, rate=0.5, clip=1e9),
+        "symptom 1: three streams": Kind(
+            dict(batch=3, updates=4, length=2, rate=0.0, clip=1.0, extra=3), LEFT[1]
         ),
-        _case("symptom 2: a small clip", LEFT[2], batch=2, updates=1, length=3, rate=0.5, clip=0.1),
-        _case("symptom 3: several updates", LEFT[3], batch=1, updates=4, length=3, rate=0.5, clip=1e9),
-        _case(
-            "one character again and again",
+        "symptom 2: a small clip": Kind(dict(batch=2, updates=1, length=3, rate=0.5, clip=0.1), LEFT[2]),
+        "symptom 3: several updates": Kind(
+            dict(batch=1, updates=4, length=3, rate=0.5, clip=1e9), LEFT[3]
+        ),
+        "one character again and again": Kind(
+            dict(batch=1, updates=12, length=1, rate=3.0, clip=1e9, alike=True),
             "Every update of the weights follows the same rule, also where the loss is small.",
-            **dict(batch=1, updates=12, length=1, rate=3.0, clip=1e9, alike=True),
         ),
-        _case(
-            "all of that at once",
+        "all of that at once": Kind(
+            dict(batch=3, updates=3, length=2, rate=0.5, clip=0.6, extra=5),
             "Each symptom is gone where it is alone.",
-            **dict(batch=3, updates=3, length=2, rate=0.5, clip=0.6, extra=5),
         ),
-        _case("float32", batch=2, updates=2, length=3, rate=0.5, clip=0.5, dtype=torch.float32),
-    ],
+        "float32": dict(batch=2, updates=2, length=3, rate=0.5, clip=0.5, dtype=torch.float32),
+    },
     variants={"clipped": {"judge": judge_clipped}},
 )

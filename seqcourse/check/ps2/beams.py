@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy
@@ -14,7 +14,7 @@ from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.naming import explaining
 from seqcourse.check.calls.recording import unchanged
 from seqcourse.check.calls.values import plainly, result
-from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps2 import record_search, record_tidily
 from seqcourse.check.ps2.decoders import ending_decoder
 from seqcourse.check.ps2.searches import reference_beam_search, remembering, with_pushed_out
@@ -153,10 +153,9 @@ def _own(normalised: bool) -> dict[str, dict[str, Any]]:
     return normalised_cases(4) if normalised else plain_cases(3)
 
 
-def _own_case(kind: str, normalised: bool) -> Case:
+def _own_case(kind: str, normalised: bool) -> dict[str, Any]:
     """A search of the self-check, chosen when it is first asked for: choosing takes a while."""
-    label = f"{kind}, normalised" if normalised else kind
-    return Case(label, lambda: beam_arguments(**_own(normalised)[kind]))
+    return beam_arguments(**_own(normalised)[kind])
 
 
 beam_search = Exercise(
@@ -167,19 +166,16 @@ beam_search = Exercise(
     record=record_search,
     through=lambda answer: plainly(record_tidily(answer)),
     judge_all=judge_beams,
-    cases=[
-        *(_own_case(kind, False) for kind in _PLAIN),
-        *(_own_case(kind, True) for kind in _NORMALISED),
-        *cases_of(
-            beam_arguments,
-            {
-                f"a beam so wide that nothing is pruned, alpha {alpha:g}": dict(
-                    beam_width=2000, max_len=4, alpha=alpha, v=5, seed=1
-                )
-                for alpha in (0.0, 1.0)
-            },
-        ),
-    ],
+    cases={
+        **{kind: partial(_own_case, kind, False) for kind in _PLAIN},
+        **{f"{kind}, normalised": partial(_own_case, kind, True) for kind in _NORMALISED},
+        **{
+            f"a beam so wide that nothing is pruned, alpha {alpha:g}": dict(
+                beam_width=2000, max_len=4, alpha=alpha, v=5, seed=1
+            )
+            for alpha in (0.0, 1.0)
+        },
+    },
     forbid=("beam_search", "exhaustive_search"),
     variants={"plain": {"cases": plain_cases}, "normalised": {"cases": normalised_cases}},
 )

@@ -15,7 +15,7 @@ from seqcourse.check.calls.inputs import handed_on, normal
 from seqcourse.check.calls.naming import explaining
 from seqcourse.check.calls.recording import unchanged
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps2 import TRAINED, record_scheduled
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
@@ -207,7 +207,7 @@ scheduled_sampling = Exercise(
     make=scheduled_arguments,
     record=record_scheduled,
     judge_all=judge_scheduled,
-    cases=cases_of(scheduled_arguments, {kind: dict(call=call, seed=3) for call, kind in CALLS.items()}),
+    cases={kind: dict(call=call, seed=3) for call, kind in CALLS.items()},
     forbid=("scheduled_sampling_loss", "seqcourse.train.unroll"),
     variants={"scheduled": {"cases": scheduled_cases}},
 )

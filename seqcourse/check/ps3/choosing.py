@@ -19,7 +19,7 @@ from seqcourse.check.calls.compare import Mistake, Stopped, describe, stopped
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import unchanged
 from seqcourse.check.calls.values import result, whole
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps3 import record_links
 from seqcourse.check.ps3.linking import reference_links
 from seqcourse.check.ps3.rates import reference_alignment_error_rate
@@ -116,10 +116,7 @@ def _judge(bar: float) -> Callable[[Mapping[str, numpy.ndarray], Mapping[str, An
 better_links = Exercise(
     NAME,
     make=choosing_arguments,
-    cases=cases_of(
-        choosing_arguments,
-        {f"half {part} of your pairs": dict(held_out=False, part=part, noise=0.0) for part in (0, 1)},
-    ),
+    cases={f"half {part} of your pairs": dict(held_out=False, part=part, noise=0.0) for part in (0, 1)},
     record=record_links,
     judge_all=_judge(THIRD),
     variants={"a fifth": {"judge_all": _judge(FIFTH)}},

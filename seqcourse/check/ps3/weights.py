@@ -16,7 +16,7 @@ from seqcourse.check.calls.gradients import gradients
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def context_arguments(
@@ -31,7 +31,7 @@ context = Exercise(
     "context",
     make=context_arguments,
     reference=functional.weighted_sum,
-    cases=standard_cases(context_arguments, dict(batch=2, time=4, d=3), dict(batch=5, time=5, d=5)),
+    cases=standard_cases(dict(batch=2, time=4, d=3), dict(batch=5, time=5, d=5)),
     forbid=(
         "weighted_sum",
         "scaled_dot_product_attention",
@@ -122,24 +122,19 @@ softmax = Exercise(
         "before you use it.": stopping(r"NoneType|got \(bool, ", lambda scores, mask: mask is None)
     },
     look=_check_empty_rows,
-    cases=[
-        *standard_cases(softmax_arguments, dict(batch=2, time=4), dict(batch=3, time=3)),
-        *cases_of(
-            softmax_arguments,
-            {
-                "scores of some hundreds": dict(batch=3, time=5, scale=400.0),
-                "rows whose scores lie far apart": dict(batch=4, time=5, kind="apart"),
-                "a mask": dict(batch=3, time=4, kind="mask"),
-                "masked scores far above the others": dict(batch=3, time=4, kind="hidden"),
-                "a mask, and scores far below 0": dict(batch=3, time=4, kind="low"),
-                "a mask and a batch of 1": dict(batch=1, time=6, kind="mask"),
-                "rows with nothing to attend to": dict(batch=4, time=3, kind="nothing"),
-                "a single row with nothing to attend to": dict(
-                    batch=1, time=3, kind="nothing", dtype=torch.float32
-                ),
-            },
+    cases={
+        **standard_cases(dict(batch=2, time=4), dict(batch=3, time=3)),
+        "scores of some hundreds": dict(batch=3, time=5, scale=400.0),
+        "rows whose scores lie far apart": dict(batch=4, time=5, kind="apart"),
+        "a mask": dict(batch=3, time=4, kind="mask"),
+        "masked scores far above the others": dict(batch=3, time=4, kind="hidden"),
+        "a mask, and scores far below 0": dict(batch=3, time=4, kind="low"),
+        "a mask and a batch of 1": dict(batch=1, time=6, kind="mask"),
+        "rows with nothing to attend to": dict(batch=4, time=3, kind="nothing"),
+        "a single row with nothing to attend to": dict(
+            batch=1, time=3, kind="nothing", dtype=torch.float32
         ),
-    ],
+    },
     forbid=("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin"),
     variants={"softmax_of_nothing": {"judge": judge_softmax_of_nothing}},
 )

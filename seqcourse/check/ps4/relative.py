@@ -14,7 +14,7 @@ from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.kinds import GRADIENTS
 from seqcourse.check.calls.recording import judge, record
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inside.ps4 import record_sizes
 
 NAME = "relative_attention"
@@ -78,22 +78,15 @@ relative_attention = Exercise(
     NAME,
     make=relative_arguments,
     reference=reference_relative_attention,
-    cases=[
-        *standard_cases(
-            relative_arguments,
-            dict(batch=2, n=6, d=4, d_v=3, width=2),
-            dict(batch=3, n=4, d=2, d_v=2, width=1),
+    cases={
+        **standard_cases(
+            dict(batch=2, n=6, d=4, d_v=3, width=2), dict(batch=3, n=4, d=2, d_v=2, width=1)
         ),
-        *cases_of(
-            relative_arguments,
-            {
-                "a table that is wider than the sequence": dict(batch=2, n=3, d=3, d_v=2, width=5),
-                "similarities in the thousands": dict(batch=2, n=4, d=3, d_v=2, width=2, scale=2000.0),
-                "a table of one row": dict(batch=2, n=4, d=3, d_v=2, width=0),
-                "a long sequence": dict(batch=2, n=60, d=48, d_v=2, width=4),
-            },
-        ),
-    ],
+        "a table that is wider than the sequence": dict(batch=2, n=3, d=3, d_v=2, width=5),
+        "similarities in the thousands": dict(batch=2, n=4, d=3, d_v=2, width=2, scale=2000.0),
+        "a table of one row": dict(batch=2, n=4, d=3, d_v=2, width=0),
+        "a long sequence": dict(batch=2, n=60, d=48, d_v=2, width=4),
+    },
     record=record_sizes,
     judge=_judge_both,
     variants={

@@ -14,7 +14,7 @@ from seqcourse.check import core, masked
 from seqcourse.check.calls.compare import outcome, stopping
 from seqcourse.check.calls.gradients import compare_gradients
 from seqcourse.check.core import Mistake
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 WANTED = ("q", "k", "v")
 Pair = tuple[Tensor, Tensor]
@@ -137,48 +137,40 @@ attention = Exercise(
         "use it.": stopping(r"NoneType|got \(bool, ", lambda q, k, v, mask: mask is None)
     },
     look=_look,
-    cases=[
-        *standard_cases(
-            attention_arguments,
+    cases={
+        **standard_cases(
             dict(batch=2, heads=3, queries=4, keys=6, d=5, d_v=7),
             dict(batch=3, heads=3, queries=3, keys=3, d=3, d_v=3),
         ),
-        *cases_of(
-            attention_arguments,
-            {
-                "no axis for heads": dict(batch=2, heads=None, queries=3, keys=5, d=4, d_v=2, seed=1),
-                "a causal mask": dict(
-                    batch=2, heads=3, queries=4, keys=4, d=5, d_v=2, kind="causal", seed=2
-                ),
-                "a mask per sentence": dict(
-                    batch=3, heads=2, queries=4, keys=5, d=3, d_v=4, kind="mask", seed=3
-                ),
-                "a mask per head, and masked scores far above the others": dict(
-                    batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", axes="HNM", seed=4
-                ),
-                "similarities far below 0": dict(
-                    batch=2, heads=2, queries=4, keys=5, d=3, d_v=2, kind="low", seed=6
-                ),
-                "rows with nothing to attend to": dict(
-                    batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5
-                ),
-                "a sentence without words": dict(
-                    batch=2, heads=2, queries=3, keys=4, d=3, d_v=2, kind="nothing", axes="B11M", seed=7
-                ),
-                "float32, and all or nothing to attend to, a mask with one column": dict(
-                    batch=1,
-                    heads=2,
-                    queries=3,
-                    keys=4,
-                    d=3,
-                    d_v=2,
-                    kind="nothing",
-                    axes="N1",
-                    dtype=torch.float32,
-                ),
-            },
+        "no axis for heads": dict(batch=2, heads=None, queries=3, keys=5, d=4, d_v=2, seed=1),
+        "a causal mask": dict(batch=2, heads=3, queries=4, keys=4, d=5, d_v=2, kind="causal", seed=2),
+        "a mask per sentence": dict(
+            batch=3, heads=2, queries=4, keys=5, d=3, d_v=4, kind="mask", seed=3
         ),
-    ],
+        "a mask per head, and masked scores far above the others": dict(
+            batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", axes="HNM", seed=4
+        ),
+        "similarities far below 0": dict(
+            batch=2, heads=2, queries=4, keys=5, d=3, d_v=2, kind="low", seed=6
+        ),
+        "rows with nothing to attend to": dict(
+            batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5
+        ),
+        "a sentence without words": dict(
+            batch=2, heads=2, queries=3, keys=4, d=3, d_v=2, kind="nothing", axes="B11M", seed=7
+        ),
+        "float32, and all or nothing to attend to, a mask with one column": dict(
+            batch=1,
+            heads=2,
+            queries=3,
+            keys=4,
+            d=3,
+            d_v=2,
+            kind="nothing",
+            axes="N1",
+            dtype=torch.float32,
+        ),
+    },
     forbid=(
         "attention",
         "scaled_dot_product_attention",

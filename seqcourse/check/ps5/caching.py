@@ -15,7 +15,7 @@ from seqcourse.check.calls.compare import Mistake, is_right, outcome
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
 from seqcourse.check.calls.values import plainly, result
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 from seqcourse.check.ps5.projecting import LIBRARY, WEIGHTS, drawn_weights
@@ -91,23 +91,14 @@ cached_step = Exercise(
     make=cached_arguments,
     reference=reference_cached_step,
     look=_look,
-    cases=[
-        *standard_cases(
-            cached_arguments,
-            dict(batch=2, time=1, heads=5, d=4, past=6),
-            dict(batch=3, time=1, heads=2, d=2, past=2),
+    cases={
+        **standard_cases(
+            dict(batch=2, time=1, heads=5, d=4, past=6), dict(batch=3, time=1, heads=2, d=2, past=2)
         ),
-        *cases_of(
-            cached_arguments,
-            {
-                "an empty cache": dict(batch=2, time=1, heads=2, d=3, past=0, seed=7),
-                "several vectors at once": dict(batch=2, time=3, heads=2, d=4, past=4, seed=7),
-                "several vectors and an empty cache": dict(
-                    batch=2, time=4, heads=2, d=3, past=0, seed=7
-                ),
-            },
-        ),
-    ],
+        "an empty cache": dict(batch=2, time=1, heads=2, d=3, past=0, seed=7),
+        "several vectors at once": dict(batch=2, time=3, heads=2, d=4, past=4, seed=7),
+        "several vectors and an empty cache": dict(batch=2, time=4, heads=2, d=3, past=0, seed=7),
+    },
     forbid=LIBRARY,
     variants={"continued": {"judge": judge_continued, "record": inside.record_continued}},
 )

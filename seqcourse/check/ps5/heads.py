@@ -9,7 +9,7 @@ from torch import Tensor
 
 from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 _LIBRARY = ("MultiHeadAttention", "MultiheadAttention")
 _FIRST = dict(batch=2, time=5, heads=3, d=4)
@@ -44,16 +44,11 @@ split_heads = Exercise(
         "Are batch and heads one axis? They should be two: (B, H, N, D / H).": _one_axis,
         _VIEW: stopping("view size is not compatible"),
     },
-    cases=[
-        *standard_cases(split_arguments, _FIRST, _OTHER),
-        *cases_of(
-            split_arguments,
-            {
-                "one head": dict(batch=2, time=3, heads=1, d=4),
-                "one position": dict(batch=2, time=1, heads=3, d=2),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(_FIRST, _OTHER),
+        "one head": dict(batch=2, time=3, heads=1, d=4),
+        "one position": dict(batch=2, time=1, heads=3, d=2),
+    },
     forbid=_LIBRARY,
 )
 
@@ -75,15 +70,10 @@ merge_heads = Exercise(
     make=merge_arguments,
     reference=reference_merge_heads,
     likely={_VIEW: stopping("view size is not compatible")},
-    cases=[
-        *standard_cases(merge_arguments, _FIRST, _OTHER),
-        *cases_of(
-            merge_arguments,
-            {
-                "one head": dict(batch=2, time=3, heads=1, d=4),
-                "as many positions as heads": dict(batch=2, time=3, heads=3, d=2),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(_FIRST, _OTHER),
+        "one head": dict(batch=2, time=3, heads=1, d=4),
+        "as many positions as heads": dict(batch=2, time=3, heads=3, d=2),
+    },
     forbid=_LIBRARY,
 )

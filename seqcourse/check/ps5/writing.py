@@ -14,7 +14,7 @@ from seqcourse.check.calls.compare import Mistake
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge, record
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.projecting import drawn_weights
 from seqcourse.check.told.discreet import size_in_words, sizes_told
@@ -121,13 +121,10 @@ generate = Exercise(
     reference=reference_generate,
     record=inside.record_generate,
     judge=judge_generate,
-    cases=cases_of(
-        generate_arguments,
-        {
-            **{label: size | dict(seed=10 * k + 5) for k, (label, size) in enumerate(_SIZES.items())},
-            "a text with a token 2 in it": through_two(2, batch=1, prompt=3, count=8, v=6),
-        },
-    ),
+    cases={
+        **{label: size | dict(seed=10 * k + 5) for k, (label, size) in enumerate(_SIZES.items())},
+        "a text with a token 2 in it": through_two(2, batch=1, prompt=3, count=8, v=6),
+    },
     variants={"text": {"cases": generate_cases, "record": record, "judge": None}},
     forbid=("greedy", "beam_search", "seqcourse.decode.sample"),
 )

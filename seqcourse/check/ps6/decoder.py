@@ -11,7 +11,7 @@ from torch import Tensor
 from seqcourse import functional
 from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.ps6 import sublayers
 from seqcourse.check.ps6.sublayers import attention, layer, real, two_layers
 
@@ -64,24 +64,17 @@ decoder_block = Exercise(
             lambda y, *given: y.shape[1] > LONG,
         )
     },
-    cases=[
-        *standard_cases(
-            decoder_arguments, dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)
+    cases={
+        **standard_cases(dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)),
+        "padding in the source": dict(batch=3, n=4, m=5, d=4, lengths=[5, 2, 3], seed=40),
+        "the order pre": dict(batch=2, n=3, m=5, d=4, order="pre", seed=60),
+        "the order pre with padding": dict(
+            batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
         ),
-        *cases_of(
-            decoder_arguments,
-            {
-                "padding in the source": dict(batch=3, n=4, m=5, d=4, lengths=[5, 2, 3], seed=40),
-                "the order pre": dict(batch=2, n=3, m=5, d=4, order="pre", seed=60),
-                "the order pre with padding": dict(
-                    batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
-                ),
-                "padding in front of the source": dict(
-                    batch=3, n=3, m=4, d=3, lengths=[2, 4, 3], front=True, seed=90
-                ),
-                "a long text": dict(batch=1, n=140, m=3, d=3, seed=100),
-            },
+        "padding in front of the source": dict(
+            batch=3, n=3, m=4, d=3, lengths=[2, 4, 3], front=True, seed=90
         ),
-    ],
+        "a long text": dict(batch=1, n=140, m=3, d=3, seed=100),
+    },
     forbid=("Block", "TransformerDecoderLayer", "TransformerDecoder"),
 )

@@ -14,7 +14,7 @@ from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, des
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.modules import ALIKE
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps6 import decoder, encoder
 from seqcourse.check.ps6.smoothing import reference_label_smoothed_loss
@@ -217,19 +217,16 @@ Transformer = Exercise(
     judge=judge_transformer,
     record=inside.record_transformer,
     through=_logits_of,
-    cases=cases_of(
-        transformer_arguments,
-        {
-            "one layer, no padding": dict(lengths=[4, 4], words=[3, 3], seed=40),
-            "padding in source and target": dict(lengths=[5, 2, 3], words=[2, 4, 3], layers=2),
-            "the order post": dict(lengths=[3, 4], words=[4, 2], order="post", heads=3, seed=20),
-            "word by word": dict(lengths=[2, 4], words=[10, 10], way="word by word", seed=30),
-            "the order post, and small vectors": dict(
-                lengths=[3, 2], words=[2, 3], order="post", small=True, seed=50
-            ),
-            "a long text": dict(lengths=[140], words=[130], seed=60),
-        },
-    ),
+    cases={
+        "one layer, no padding": dict(lengths=[4, 4], words=[3, 3], seed=40),
+        "padding in source and target": dict(lengths=[5, 2, 3], words=[2, 4, 3], layers=2),
+        "the order post": dict(lengths=[3, 4], words=[4, 2], order="post", heads=3, seed=20),
+        "word by word": dict(lengths=[2, 4], words=[10, 10], way="word by word", seed=30),
+        "the order post, and small vectors": dict(
+            lengths=[3, 2], words=[2, 3], order="post", small=True, seed=50
+        ),
+        "a long text": dict(lengths=[140], words=[130], seed=60),
+    },
     forbid=("Transformer", "TransformerEncoder", "TransformerDecoder", "Block", "MultiHeadAttention"),
 )
 
@@ -282,12 +279,9 @@ train_step = Exercise(
         *(f"the loss of the {number} step" for number in ("first", "second", "third")),
         *["a weight matrix after three steps"] * 3,
     ),
-    cases=cases_of(
-        step_arguments,
-        {
-            "two sentences": dict(lengths=[3, 3]),
-            "padding": dict(lengths=[4, 1, 3], seed=10),
-            "a batch of one, and no smoothing": dict(lengths=[4], epsilon=0.0, seed=20),
-        },
-    ),
+    cases={
+        "two sentences": dict(lengths=[3, 3]),
+        "padding": dict(lengths=[4, 1, 3], seed=10),
+        "a batch of one, and no smoothing": dict(lengths=[4], epsilon=0.0, seed=20),
+    },
 )

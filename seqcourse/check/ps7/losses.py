@@ -14,7 +14,7 @@ from seqcourse.check.calls.gradients import gradients
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.ps7.ids import FIRST, IGNORE
 
 
@@ -90,24 +90,18 @@ masked_word_loss = Exercise(
     make=masked_arguments,
     reference=reference_masked_word_loss,
     look=_look,
-    cases=[
-        Case("the first example", lambda: masked_arguments(2, 5)),
-        Case("other sizes", lambda: masked_arguments(4, 4, 6, seed=1)),
-        Case(
-            "a batch of 1",
-            lambda: masked_arguments(1, 6, seed=2),
-            "Does a squeeze() or [0] drop the batch?",
+    cases={
+        "the first example": dict(batch=2, time=5),
+        "other sizes": dict(batch=4, time=4, v=6, seed=1),
+        "a batch of 1": Kind(dict(batch=1, time=6, seed=2), "Does a squeeze() or [0] drop the batch?"),
+        "logits in the hundreds": dict(batch=3, time=5, scale=300.0, seed=3),
+        "words numbered from 0 on": dict(batch=2, time=4, v=3, first=0, seed=6),
+        "a single place chosen": dict(batch=2, time=4, single=True, seed=5),
+        "float32": Kind(
+            dict(batch=2, time=5, dtype=torch.float32), "Create new tensors like the old ones."
         ),
-        Case("logits in the hundreds", lambda: masked_arguments(3, 5, scale=300.0, seed=3)),
-        Case("words numbered from 0 on", lambda: masked_arguments(2, 4, v=3, first=0, seed=6)),
-        Case("a single place chosen", lambda: masked_arguments(2, 4, single=True, seed=5)),
-        Case(
-            "float32",
-            lambda: masked_arguments(2, 5, dtype=torch.float32),
-            "Create new tensors like the old ones.",
-        ),
-        Case("no place chosen", lambda: masked_arguments(2, 4, share=0.0, seed=4)),
-    ],
+        "no place chosen": dict(batch=2, time=4, share=0.0, seed=4),
+    },
     forbid=("masked_word_loss", "sequence_loss", "language_model_loss"),
     variants={"nothing": {"judge": judge_nothing}},
 )

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 # --- cut_patches --------------------------------------------------------------------------------
 
@@ -47,7 +47,6 @@ cut_patches = Exercise(
         )
     },
     cases=standard_cases(
-        cut_arguments,
         dict(batch=2, rows=2, columns=3, size=2),
         dict(batch=3, rows=3, columns=3, size=3, channels=1, seed=1),
     ),
@@ -82,11 +81,9 @@ embed_patches = Exercise(
             r"Expected size \d+ but got size|Sizes of tensors must match|Tensors must have same"
         )
     },
-    cases=[
-        *standard_cases(
-            embed_arguments, dict(batch=2, n=3, k=5, d=4), dict(batch=4, n=6, k=4, d=4, seed=1)
-        ),
-        Case("a single patch", lambda: embed_arguments(3, 1, 2, 5, seed=2)),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, n=3, k=5, d=4), dict(batch=4, n=6, k=4, d=4, seed=1)),
+        "a single patch": dict(batch=3, n=1, k=2, d=5, seed=2),
+    },
     forbid=("PatchEmbedding", "ViT"),
 )

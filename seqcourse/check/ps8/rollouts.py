@@ -7,7 +7,7 @@ from torch import Tensor
 
 from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def rollout_arguments(
@@ -39,10 +39,10 @@ rollout = Exercise(
         "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
         "torch.eye(n, dtype=weights.dtype).": stopping("same dtype|expected scalar type")
     },
-    cases=[
-        *standard_cases(rollout_arguments, dict(batch=2), dict(batch=4, layers=4, heads=3, n=7, seed=1)),
-        Case("all sizes equal", lambda: rollout_arguments(4, layers=4, heads=4, n=4, seed=2)),
-        Case("a single layer and a single patch", lambda: rollout_arguments(2, layers=1, n=2, seed=3)),
-    ],
+    cases={
+        **standard_cases(dict(batch=2), dict(batch=4, layers=4, heads=3, n=7, seed=1)),
+        "all sizes equal": dict(batch=4, layers=4, heads=4, n=4, seed=2),
+        "a single layer and a single patch": dict(batch=2, layers=1, n=2, seed=3),
+    },
     forbid=("rollout", "attention_rollout"),
 )

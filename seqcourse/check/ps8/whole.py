@@ -13,7 +13,7 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Mistake, Stopped, describe, is_right, same, stopped, stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps8 as inside
 from seqcourse.tokens import EOS, PAD
 
@@ -290,13 +290,10 @@ Captioner = Exercise(
     make=captioner_arguments,
     judge=judge_captioner,
     record=inside.record_captioner,
-    cases=cases_of(
-        captioner_arguments,
-        {
-            "pictures of six cells": dict(places=6),
-            "pictures of five cells, before any training": dict(batch=3, steps=0),
-        },
-    ),
+    cases={
+        "pictures of six cells": dict(places=6),
+        "pictures of five cells, before any training": dict(batch=3, steps=0),
+    },
     forbid=(
         "SoftCaptioner",
         "FixedCaptioner",
@@ -370,13 +367,10 @@ train = Exercise(
         "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: "
         "for grid, captions in batches.": (stopping(r"has no len\(\)|not subscriptable"), _read_twice)
     },
-    cases=cases_of(
-        train_arguments,
-        {
-            "captions of one length": dict(lengths=[3, 3]),
-            "padding": dict(lengths=[4, 2, 3], seed=10),
-            "gradients that are not too long": dict(lengths=[2, 4], clip=50.0, share=0.1, seed=20),
-            "batches that can be read once": dict(lengths=[3, 2], once=True, seed=30),
-        },
-    ),
+    cases={
+        "captions of one length": dict(lengths=[3, 3]),
+        "padding": dict(lengths=[4, 2, 3], seed=10),
+        "gradients that are not too long": dict(lengths=[2, 4], clip=50.0, share=0.1, seed=20),
+        "batches that can be read once": dict(lengths=[3, 2], once=True, seed=30),
+    },
 )
