@@ -94,10 +94,7 @@ def give_back(course: Course, name: str, platform: str, path: Path) -> Returned:
             f"Feedback pages of {name} should be there before they go back, but there are none of work "
             f"that came from {platform.title()}. Write them: {program()} feedback {name}"
         )
-    with (
-        notebooks.writing(path) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
+    with notebooks.writing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for beginning, page in here.items():
             archive.writestr(f"{beginning}{name}.html", page.read_bytes())
     return Returned(

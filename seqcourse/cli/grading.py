@@ -137,13 +137,7 @@ def check_before(course: Course, names: list[str], students: list[str]) -> None:
 
 
 def grade_assignment(
-    course: Course,
-    name: str,
-    steps: Steps,
-    students: list[str],
-    how: How,
-    *,
-    reason: str = "",
+    course: Course, name: str, steps: Steps, students: list[str], how: How, *, reason: str = ""
 ):
     """Grade one assignment, print its table, and return the scores."""
     from cellgrader.course.records import read_record

@@ -13,12 +13,7 @@ from seqcourse.errors import CourseError
 
 @refusals_in_words()
 def preview_grades(
-    names: list[str],
-    students: list[str],
-    how: How,
-    *,
-    db_url: str,
-    feedback: bool,
+    names: list[str], students: list[str], how: How, *, db_url: str, feedback: bool
 ) -> None:
     """Print what grading would change; nothing is written.
 
