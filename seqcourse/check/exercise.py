@@ -32,7 +32,7 @@ from seqcourse.check.calls.inputs import floating, noncontiguous
 from seqcourse.check.calls.modules import judge_module, record_module
 from seqcourse.check.calls.naming import explaining, size_question, written_numbers
 from seqcourse.check.calls.recording import judge, observe, record
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, result
 from seqcourse.check.told.notebook_lines import never_ran, noted_lines
 from seqcourse.check.told.stages import passed, shown
 
@@ -40,7 +40,6 @@ from seqcourse.check.told.stages import passed, shown
 UNSEEN = "The hidden checks see more; they run when your work is graded."
 
 Arguments = dict[str, Any]
-Found = Mapping[str, numpy.ndarray]
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ Each decoder is a function step(tokens, state) -> (logits, state) for any batch 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
 from seqcourse.check.calls.recording import record
+from seqcourse.check.calls.values import Found, Given
 from seqcourse.tokens import EOS
 
 TRAINED = ("step", "state")  # of `scheduled_sampling`
@@ -64,16 +64,12 @@ def record_tidily(search: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-def record_search(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_search(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """One search for a probe."""
     return record(record_tidily(student), given, prefix)
 
 
-def record_scheduled(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_scheduled(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """One run for a probe, with gradients where nothing is drawn."""
     return record(student, given, prefix, TRAINED if given["epsilon"] == 1 else ())
 

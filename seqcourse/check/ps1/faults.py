@@ -8,12 +8,11 @@ what the other two faults make of it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -21,6 +20,7 @@ from seqcourse.check.calls.compare import Mistake, stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.margin import aside
 from seqcourse.check.calls.recording import judge
+from seqcourse.check.calls.values import Found, Given
 from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.inside.ps1 import read_chunk
 
@@ -89,7 +89,7 @@ def reference_training(
     return torch.stack(losses), [w.detach() for w in weights]
 
 
-def judge_clipped(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_clipped(found: Found, given: Given, prefix: str) -> None:
     """Judge what symptom 2 is about, also where all meet: the others cost their own points only."""
     asked = replace(train_in_streams, likely=(), hint=LEFT[2])
     try:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-import numpy
 import torch
 
 from seqcourse.check.calls.compare import compare, is_right, same
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.naming import explaining
 from seqcourse.check.calls.recording import unchanged
-from seqcourse.check.calls.values import plainly, result
+from seqcourse.check.calls.values import Found, plainly, result
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps2 import record_search, record_tidily
 from seqcourse.check.ps2.decoders import ending_decoder
@@ -123,7 +122,7 @@ def normalised_cases(seed: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-def judge_beams(found: Mapping[str, numpy.ndarray], made: Mapping[str, Mapping[str, Any]]) -> None:
+def judge_beams(found: Found, made: Mapping[str, Mapping[str, Any]]) -> None:
     """Judge searches from what `record_search` wrote down; raise Mistake.
 
     A mistake is named that explains the results of *all* calls: with a small beam one call alone

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -14,7 +13,7 @@ from seqcourse.check.calls.gradients import compare_gradients, gradients, place_
 from seqcourse.check.calls.inputs import handed_on, normal
 from seqcourse.check.calls.naming import explaining
 from seqcourse.check.calls.recording import unchanged
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, Given, result
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps2 import TRAINED, record_scheduled
 from seqcourse.check.ps2.decoders import Step, plain_decoder
@@ -83,12 +82,12 @@ def reference_scheduled_sampling(
 _RANDN = "A coin is torch.rand(...) < epsilon, between 0 and 1, and not torch.randn."
 
 
-def _replay(given: Mapping[str, Any], fed: Tensor) -> Tensor:
+def _replay(given: Given, fed: Tensor) -> Tensor:
     """The logits that follow from what was fed, (B, N - 1, V)."""
     return unroll(given["step"], given["state"], torch.cat([fed, fed[:, :1]], dim=1))
 
 
-def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
+def judge_scheduled(found: Found, made: Mapping[str, dict[str, Any]]) -> None:
     """Judge all of CALLS from what `record` wrote down; raise Mistake.
 
     made: kind of input -> arguments, in the order of CALLS; the arrays of call k begin with "k.".
@@ -123,7 +122,7 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
         )
 
 
-def _check_gradients(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any]) -> None:
+def _check_gradients(found: Found, given: Given) -> None:
     """Raise Mistake if the first call, which hears the truth only, has other gradients.
 
     One that stops with an error misleads nobody: the text does not ask for a training.
@@ -136,7 +135,7 @@ def _check_gradients(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any
         )
 
 
-def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
+def _check_heard(label: str, got: Any, given: Given) -> None:
     """Raise Mistake unless every word that was fed is the true one or the decoder's own."""
     y = given["y"][:, :-1]
     shape = (_replay(given, y).zero_(), y)
@@ -162,7 +161,7 @@ def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
         raise Mistake(f"{label}: the logits are not those that follow from the words that were fed.")
 
 
-def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
+def _check_coin(fed: Tensor, given: Given) -> None:
     """Raise Mistake unless every sentence and step has its own coin with the right probability."""
     y, epsilon = given["y"][:, 1:-1], given["epsilon"]
     own = _replay(given, fed).argmax(dim=-1)[:, :-1]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -15,7 +14,7 @@ from seqcourse.check.calls.compare import Mistake, outcome, same, stopping
 from seqcourse.check.calls.gradients import gradients
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, Given, result
 from seqcourse.check.exercise import Exercise, standard_cases
 
 
@@ -94,9 +93,7 @@ def judge_empty_gradient(gradient: Any) -> None:
         )
 
 
-def judge_softmax_of_nothing(
-    found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str
-) -> None:
+def judge_softmax_of_nothing(found: Found, given: Given, prefix: str) -> None:
     """Judge one case of kind "nothing": the weights, then that no gradient is NaN; raise Mistake."""
     judge(softmax, found, given, prefix)
     judge_empty_gradient(result(found, f"{prefix}gradient.scores"))

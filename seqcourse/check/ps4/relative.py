@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -13,7 +11,7 @@ from seqcourse.check.calls.compare import Mistake
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.kinds import GRADIENTS
 from seqcourse.check.calls.recording import judge, record
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, Given, result
 from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inside.ps4 import record_sizes
 
@@ -54,12 +52,12 @@ def largest_allowed(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> int:
     return 4 * q.shape[0] * q.shape[1] * (q.shape[1] + q.shape[2] + v.shape[2] + len(table))
 
 
-def _judge(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def _judge(found: Found, given: Given, prefix: str) -> None:
     gradient = tuple(given) if f"{prefix}gradient.q" in found else ()  # of the self-check's first call
     judge(relative_attention, found, given, prefix, gradient)
 
 
-def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def _judge_sizes(found: Found, given: Given, prefix: str) -> None:
     _judge(found, given, prefix)
     if int(result(found, f"{prefix}largest")) > largest_allowed(**given):
         raise Mistake(
@@ -69,7 +67,7 @@ def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], p
         )
 
 
-def _judge_both(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def _judge_both(found: Found, given: Given, prefix: str) -> None:
     long = given["q"].shape[1] > 20  # in short sequences everything is small
     (_judge_sizes if long else _judge)(found, given, prefix)
 

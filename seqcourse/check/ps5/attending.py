@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -13,6 +12,7 @@ from seqcourse import functional
 from seqcourse.check import core, masked
 from seqcourse.check.calls.compare import outcome, stopping
 from seqcourse.check.calls.gradients import compare_gradients
+from seqcourse.check.calls.values import Found, Given
 from seqcourse.check.core import Mistake
 from seqcourse.check.exercise import Exercise, standard_cases
 
@@ -108,7 +108,7 @@ def judge_empty_gradients(reached: Mapping[str, Any]) -> None:
             raise Mistake(_SPOILED.format(name=name, why=why))
 
 
-def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_nothing(found: Found, given: Given, prefix: str) -> None:
     """Judge one case of kind "nothing": the result, then that no gradient is NaN, then gradients."""
     core.judge(attention, found, given, prefix)
     reached = {name: core.result(found, f"{prefix}gradient.{name}") for name in WANTED}

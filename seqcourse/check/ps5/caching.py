@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
@@ -14,7 +13,7 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Mistake, is_right, outcome
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import plainly, result
+from seqcourse.check.calls.values import Found, Given, plainly, result
 from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
@@ -56,14 +55,14 @@ _SHARED = (
 )
 
 
-def judge_continued(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_continued(found: Found, given: Given, prefix: str) -> None:
     """Judge one step, then two continuations of its cache."""
     wanted = ("x", "past", *WEIGHTS)
     judge(cached_step, found, given, prefix, wanted)
     _judge_shared(result(found, f"{prefix}continued"), given)
 
 
-def _judge_shared(got: Any, given: Mapping[str, Any]) -> None:
+def _judge_shared(got: Any, given: Given) -> None:
     expected = plainly(lambda: inside.record_both(reference_cached_step, given))()
     if not is_right(got, expected):
         raise Mistake(_SHARED)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
 from seqcourse.check.calls.compare import Mistake
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge, record
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, Given, result
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.projecting import drawn_weights
@@ -99,7 +98,7 @@ def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
     )
 
 
-def judge_generate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_generate(found: Found, given: Given, prefix: str) -> None:
     """Judge one case: the text, then how step was called; raise Mistake."""
     judge(generate, found, given, prefix)
     widths = result(found, f"{prefix}widths")

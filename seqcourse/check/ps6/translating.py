@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -13,7 +12,7 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Mistake
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, Given, result
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps2.writing import reference_greedy
@@ -57,7 +56,7 @@ def reference_translate(model: Any, src: Tensor, lengths: Tensor, max_len: int) 
     return reference_greedy(step, model.start(memory), torch.full((len(src),), SOS), max_len)
 
 
-def judge_translate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_translate(found: Found, given: Given, prefix: str) -> None:
     """Judge one case: the words, then whether the loop stopped in time; raise Mistake."""
     judge(translate, found, given, prefix)
     if result(found, f"{prefix}late"):

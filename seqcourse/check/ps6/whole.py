@@ -13,7 +13,7 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, describe, is_right
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.modules import ALIKE
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Given, result
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps6 import decoder, encoder
@@ -65,7 +65,7 @@ def transformer_arguments(
     return dict(zip(_GIVEN, given, strict=True))
 
 
-def _logits(given: Mapping[str, Any], take: Callable[[str], Tensor]) -> Tensor:
+def _logits(given: Given, take: Callable[[str], Tensor]) -> Tensor:
     """Logits of a whole model (B, N, V), padding at 0; every parameter of a shape is alike.
 
     take: gives a parameter of a shape, by its name in `given["values"]`.
@@ -104,7 +104,7 @@ def _without_padding(logits: Tensor, tgt: Tensor) -> Tensor:
     return torch.where((tgt != PAD)[..., None], logits, 0.0)
 
 
-def _right(given: Mapping[str, Any]) -> tuple[Tensor, dict[str, Tensor]]:
+def _right(given: Given) -> tuple[Tensor, dict[str, Tensor]]:
     """The logits, and the lengths of the gradients of all parameters, by their shape, sorted."""
     taken: dict[str, list[Tensor]] = {kind: [] for kind in given["values"]}
 
@@ -156,11 +156,11 @@ def _logits_of(answer: Callable[..., Any]) -> Callable[..., Any]:
     return logits
 
 
-def _fits(got: Any, given: Mapping[str, Any]) -> bool:
+def _fits(got: Any, given: Given) -> bool:
     return isinstance(got, Tensor) and got.shape == (*given["tgt"].shape, given["build"]["target"])
 
 
-def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
+def judge_transformer(found: Mapping[str, Any], given: Given, prefix: str = "") -> None:
     """Raise Mistake unless a model has the right parameters, logits and gradients."""
     built = result(found, f"{prefix}built")
     if isinstance(built, Stopped):

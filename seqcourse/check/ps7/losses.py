@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -13,7 +12,7 @@ from seqcourse.check.calls.compare import Mistake, outcome, same
 from seqcourse.check.calls.gradients import gradients
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, Given, result
 from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.ps7.ids import FIRST, IGNORE
 
@@ -67,7 +66,7 @@ def judge_gradient(gradient: Any) -> None:
         )
 
 
-def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_nothing(found: Found, given: Given, prefix: str) -> None:
     """Judge one case with no place chosen: the loss, then that no gradient is NaN; raise Mistake."""
     judge(masked_word_loss, found, given, prefix)
     judge_gradient(result(found, f"{prefix}gradient.logits"))

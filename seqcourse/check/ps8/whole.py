@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from seqcourse import functional
 from seqcourse.check.calls.compare import Mistake, Stopped, describe, is_right, same, stopped, stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Given, result
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps8 as inside
 from seqcourse.tokens import EOS, PAD
@@ -70,7 +70,7 @@ def _same(one: Tensor, other: Tensor) -> bool:
     return is_right(one, other, TOLERANCE)
 
 
-def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
+def judge_captioner(found: Mapping[str, Any], given: Given, prefix: str = "") -> None:
     """Raise Mistake unless a captioner behaves like one, and learned to caption new pictures."""
     of = partial(_recorded, found, prefix)
     built = of("built", "Captioner(features, words, width)")
@@ -118,7 +118,7 @@ def _recorded(found: Mapping[str, Any], prefix: str, name: str, call: str) -> An
     return value
 
 
-def _forms(of: Callable, given: Mapping[str, Any]) -> tuple[dict[str, Any], Tensor]:
+def _forms(of: Callable, given: Given) -> tuple[dict[str, Any], Tensor]:
     """What forward and see returned, if it has the right shapes."""
     b, t = given["captions"].shape
     n, v = given["grid"].shape[1], given["build"]["words"]
@@ -198,7 +198,7 @@ def _judge_places(
         )
 
 
-def _judge_own_words(of: Callable, given: Mapping[str, Any]) -> None:
+def _judge_own_words(of: Callable, given: Given) -> None:
     """A caption consists of the likeliest words, and most captions are right."""
     n, v = given["grid"].shape[1], given["build"]["words"]
     said = of("said6", "caption(grid, 6)")
@@ -239,7 +239,7 @@ def _expect_pair(got: Any, *shapes: tuple[int, ...]) -> None:
         )
 
 
-def _judge_said(short: Any, said: Any, given: Mapping[str, Any]) -> None:
+def _judge_said(short: Any, said: Any, given: Given) -> None:
     """Raise Mistake unless the captions have the right form, and most are right."""
     new, places = given["new"], given["grid"].shape[1]
     strongest = new[..., :KINDS].amax(dim=-1)  # (K, N)
