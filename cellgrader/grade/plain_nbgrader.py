@@ -17,6 +17,7 @@ from traitlets import Bool, Integer, Unicode
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, read_record
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import Run
 from cellgrader.notebook.search import NotGradable
 from cellgrader.processes.pool import Died
@@ -61,10 +62,8 @@ class Reader(NotebookExporter):
             return super().from_filename(filename, resources=resources, **kw)
         info = resources["nbgrader"]
         if self._examined is None:
-            options = {"timeout": self.timeout, "everything": self.everything}
-            workers = examining(
-                self.course, info["assignment"], unsafe=self.unsafe_no_sandbox, **options
-            )
+            how = How(1, self.timeout, unsafe=self.unsafe_no_sandbox, everything=self.everything)
+            workers = examining(self.course, info["assignment"], how)
             self._examined = self.parent.opened.enter_context(workers)
         ((_, done),) = self._examined([Submission((info["student"],), info["student"])])
         if isinstance(done, Died):
@@ -75,12 +74,9 @@ class Reader(NotebookExporter):
         return self.from_notebook_node(book, resources=resources, **kw)
 
 
-def examining(
-    course: Course, name: str, *, timeout: int, everything: bool, unsafe: bool
-) -> AbstractContextManager[Examined]:
-    """One worker that examines as `seqcourse grade` does; nothing is saved."""
-    options: dict[str, object] = {"confined": not unsafe, "timeout": timeout, "everything": everything}
-    return Run(course, name, options, tell=lambda record: None).examining(workers=1)
+def examining(course: Course, name: str, how: How) -> AbstractContextManager[Examined]:
+    """Workers that examine as `seqcourse grade` does; nothing is saved."""
+    return Run(course, name, how.options(course), tell=lambda record: None).examining(how.workers)
 
 
 def no_attempt_left(

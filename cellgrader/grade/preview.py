@@ -24,7 +24,8 @@ from cellgrader.course.records import FAILED
 from cellgrader.course.snapshot import Snapshot, course_snapshot
 from cellgrader.course.version import FILE as VERSION
 from cellgrader.errors import CourseError
-from cellgrader.grade.submissions import Run, refuse
+from cellgrader.grade.how import USUAL, How
+from cellgrader.grade.submissions import Run
 from cellgrader.grade.which_counts import would_not_count
 from cellgrader.grade.who import to_grade
 from cellgrader.marks.history import owners, state_of
@@ -99,25 +100,12 @@ def by_exercise(found: Preview, numbers: dict[str, str]) -> list[str]:
     ]
 
 
-def preview(
-    course: Course,
-    name: str,
-    students: Iterable[str] = (),
-    *,
-    workers: int | None = None,
-    timeout: int | None = None,
-    scheduler: str | None = None,
-    again: bool = False,
-    unsafe: bool = False,
-    everything: bool = False,
-    only_gains: bool = False,
-) -> Preview:
+def preview(course: Course, name: str, students: Iterable[str] = (), how: How = USUAL) -> Preview:
     """Examine what ``grade`` would examine, and compare; the arguments are those of ``grade``.
 
     Raises:
         CourseError: there is no such assignment or submission, or nothing was graded yet.
     """
-
     course.require(name)
     students = list(students)
     wanted = to_grade(course, name, students) if students else handing_in(course, name)
@@ -127,15 +115,13 @@ def preview(
             f"A preview compares with the marks of {name}, but nothing was graded yet. "
             f"Grade first: {program()} grade {name}"
         )
-    refuse(unsafe, scheduler)
+    how.refuse()
     course = replace(course, db_url=course.gradebook_url)
-    timeout = timeout or course.settings["timeout"]
-    options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
-    snapshot = _fresh(course, name)
+    options, snapshot = how.options(course), _fresh(course, name)
     run = Run(course, name, options, tell=lambda record: None, snapshot=snapshot, writes=False)
-    gains = Gains(course, name, only_gains=only_gains, again=again)
+    gains = Gains(course, name, only_gains=how.only_gains, again=how.again)
     with opened(course, as_it_is=True) as gradebook:
-        marked, found, failed = _examine(run, gains, gradebook, wanted, again, workers, scheduler)
+        marked, found, failed = _examine(run, gains, gradebook, wanted, how)
     found.sort(key=lambda each: wanted.index(each.student))
     same = len(marked) - len(found) - len(failed)
     without = tuple(who for who in wanted if who not in marked)
@@ -143,13 +129,7 @@ def preview(
 
 
 def _examine(
-    run: Run,
-    gains: Gains,
-    gradebook: Gradebook,
-    wanted: list[str],
-    again: bool,
-    workers: int | None,
-    scheduler: str | None,
+    run: Run, gains: Gains, gradebook: Gradebook, wanted: list[str], how: How
 ) -> tuple[list[str], list[Difference], list[str]]:
     """Who has a mark, how marks would differ, and who could not be examined, with the reason."""
     course, name, found, failed = run.course, run.name, list[Difference](), list[str]()
@@ -166,10 +146,10 @@ def _examine(
         if why := submission.unclear:
             members = submission.members
             failed += [f"{shown(each)}: {printable(why)}" for each in members if each in marked]
-        elif not run.is_done(submission, again):
+        elif not run.is_done(submission, how.again):
             todo.append(submission)
     if todo:
-        with run.examining(workers, scheduler) as examined:
+        with run.examining(how.workers, how.scheduler) as examined:
             for_each = (
                 (student, submission, done)
                 for submission, done in examined(todo)

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from cellgrader.course.folders import Course
@@ -29,8 +28,9 @@ from cellgrader.course.records import (
     write_record,
 )
 from cellgrader.course.snapshot import Snapshot, course_snapshot
-from cellgrader.errors import CourseError, in_words
+from cellgrader.errors import in_words
 from cellgrader.grade import which_counts
+from cellgrader.grade.how import USUAL, How
 from cellgrader.grade.who import to_grade
 from cellgrader.marks.appeal_points import restore
 from cellgrader.marks.history import announcing, note
@@ -38,7 +38,6 @@ from cellgrader.marks.in_gradebook import LOST, found_records
 from cellgrader.marks.only_gains import Gains
 from cellgrader.processes.interrupt import DeferredInterrupt
 from cellgrader.processes.pool import Died, Pool, Work
-from cellgrader.profile import program
 from cellgrader.run import systems
 from cellgrader.run.examine import Examiner
 from cellgrader.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
@@ -60,17 +59,11 @@ def grade(
     course: Course,
     name: str,
     students: Iterable[str] = (),
+    how: How = USUAL,
     *,
-    workers: int | None = None,
-    timeout: int | None = None,
     tell: Callable[[Record], None] = lambda record: None,
     begun: Callable[[str], None] = lambda student: None,
-    scheduler: str | None = None,
-    again: bool = False,
-    unsafe: bool = False,
-    everything: bool = False,
     reason: str = "",
-    only_gains: bool = False,
 ) -> list[Record]:
     """Autograde the submissions of ``students`` (default: all students), and of their partners.
 
@@ -78,42 +71,34 @@ def grade(
         course: the class; its submitted/STUDENT/psN folders are graded.
         name: the assignment, for example "ps1". It must have been released, so that the gradebook
             knows its cells.
-        workers: the number of submissions examined at a time (default: one per core).
-        timeout: seconds that one cell may take (default: the course's setting).
+        how: by which workers, within which limits, and what is graded again.
         tell: called with each record as soon as it is available.
         begun: called with a student's name when work on the submission starts, from another thread.
-        scheduler: the address of a Dask cluster to use instead of processes on this machine.
-        again: also grade submissions that have not changed since they were graded.
-        unsafe: run students' code without a sandbox, with the grading user's rights.
-        everything: also run cells that only display something.
         reason: an instructor's words on why marks change, kept in the history.
-        only_gains: write no mark that would fall, see ``cellgrader.marks.only_gains``.
     Returns:
         One record per student, in the students' order.
     Raises:
         CourseError: there is no such assignment, no submission or no sandbox, or another run is active.
     """
     wanted = to_grade(course, name, students)
-    refuse(unsafe, scheduler)
+    how.refuse()
     # Resolve the address here: workers do not see this process's environment.
     course = replace(course, db_url=course.gradebook_url)
-    timeout = timeout or course.settings["timeout"]
-    options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
     with alone(course):
         open_gradebook(course)
         forget_lost(course, name)
         note(course, name)  # what changed since, before other reasons come up
-        run = Run(course, name, options, tell)
-        run.gains = Gains(course, name, only_gains=only_gains, again=again)
-        todo = [each for each in run.submissions(wanted) if not run.is_done(each, again)]
+        run = Run(course, name, how.options(course), tell)
+        run.gains = Gains(course, name, only_gains=how.only_gains, again=how.again)
+        todo = [each for each in run.submissions(wanted) if not run.is_done(each, how.again)]
         if todo:
             with announcing(course, name, reason):
                 try:
-                    run.grade(todo, workers, scheduler, begun)
+                    run.grade(todo, how, begun)
                 finally:
                     whole = [who for each in todo for who in each.members]
                     restore(course, name, whole)
-                    note(course, name, whole, words=reason, again=again)
+                    note(course, name, whole, words=reason, again=how.again)
         return [run.records[student] for student in wanted]
 
 
@@ -123,23 +108,6 @@ def forget_lost(course: Course, name: str) -> None:
     for record in found_records(course, name, there):
         if record.status == LOST:
             remove_record(course, name, record.student)
-
-
-def refuse(unsafe: bool, scheduler: str | None) -> None:
-    """Raise CourseError if the work cannot be examined where it should be.
-
-    This machine needs a sandbox, unless students' code may run without one; a cluster needs Dask.
-    """
-    from cellgrader.sandbox import refusal
-
-    if scheduler is not None:
-        if find_spec("distributed") is None:
-            raise CourseError(
-                "Grading with --scheduler needs Dask, but it is not installed. "
-                f"Install it: pip install '{program()}[cluster]'"
-            )
-    elif not unsafe and refusal():
-        raise CourseError(refusal())
 
 
 class Run:
@@ -213,20 +181,14 @@ class Run:
             self._keep(replace(record, sentence=why) if why else replace(record, before=True))
         return done or bool(why)
 
-    def grade(
-        self,
-        submissions: list[Submission],
-        workers: int | None,
-        scheduler: str | None,
-        begun: Callable[[str], None],
-    ) -> None:
+    def grade(self, submissions: list[Submission], how: How, begun: Callable[[str], None]) -> None:
         """Let workers examine the submissions, and save the results."""
         from cellgrader.with_nbgrader.save import Saver
 
-        saver = Saver(self.course, self.name)
-        if scheduler is None:
+        saver, workers = Saver(self.course, self.name), how.workers
+        if how.scheduler is None:
             workers = min(workers or os.cpu_count() or 1, len(submissions))
-        with self.examining(workers, scheduler, begun) as examined, DeferredInterrupt() as interrupt:
+        with self.examining(workers, how.scheduler, begun) as examined, DeferredInterrupt() as interrupt:
             for submission, found in examined(submissions):
                 with interrupt.deferred():
                     for record in self.save(saver, submission, found):

@@ -6,8 +6,11 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from cellgrader.errors import CourseError
 
@@ -97,17 +100,24 @@ def write(notebook: dict, path: Path) -> None:
     write_text(path, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_text(path: Path, content: str) -> None:
-    """Write a text file atomically: to a temporary file, which is then moved into place.
+def write_text(path: Path, content: str, mode: int = 0o644) -> None:
+    """Write a text file atomically.
 
     Surrogates from file names that are not UTF-8 are written as escapes, as JSON does: \\udcf6.
     """
+    with writing(path, mode) as file:
+        file.write(content.encode("utf-8", "backslashreplace"))
+
+
+@contextmanager
+def writing(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """Context manager: a temporary file to write to, which is moved into place when it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            file.write(content)
-        os.chmod(beside, 0o644)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.chmod(beside, mode)
         os.replace(beside, path)
     except BaseException:
         os.unlink(beside)

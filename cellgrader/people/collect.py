@@ -16,7 +16,6 @@ An archive is untrusted: only regular files of bounded size are written, below t
 from __future__ import annotations
 
 import lzma
-import os
 import re
 import shutil
 import tempfile
@@ -33,6 +32,7 @@ from cellgrader import bounds
 from cellgrader.course.folders import Course, remove
 from cellgrader.course.small_files import APPEAL, MARK, MARKED, NEEDED, TIMESTAMP
 from cellgrader.errors import CourseError
+from cellgrader.notebook.document import writing
 from cellgrader.notebook.parse import shown
 from cellgrader.people.enrolment import class_list
 from cellgrader.platforms.giving_back import PATTERNS, keep_name
@@ -230,11 +230,5 @@ def _write(
 
 def _write_beside(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> None:
     """Put an appeal that came alone beside the work; it is no new version and not late."""
-    handle, beside = tempfile.mkstemp(dir=folder, prefix=f".{APPEAL}.")
-    try:
-        with opened.open(entry) as source, os.fdopen(handle, "wb") as target:
-            shutil.copyfileobj(source, target)
-        os.replace(beside, folder / APPEAL)
-    except BaseException:
-        os.unlink(beside)
-        raise
+    with opened.open(entry) as source, writing(folder / APPEAL) as target:
+        shutil.copyfileobj(source, target)

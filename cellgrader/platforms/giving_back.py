@@ -14,11 +14,8 @@ Both platforms find a student by the name of a file, so a page is named as the s
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,27 +94,12 @@ def give_back(course: Course, name: str, platform: str, path: Path) -> Returned:
             f"Feedback pages of {name} should be there before they go back, but there are none of work "
             f"that came from {platform.title()}. Write them: {program()} feedback {name}"
         )
-    _write(path, {f"{beginning}{name}.html": page for beginning, page in here.items()})
+    with notebooks.writing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for beginning, page in here.items():
+            archive.writestr(f"{beginning}{name}.html", page.read_bytes())
     return Returned(
         path,
         tuple(who for who in pages if who in names),
         tuple(who for who in names if who not in pages and course.counts(who, name)),
         tuple(who for who in pages if who not in names),
     )
-
-
-def _write(path: Path, files: Mapping[str, Path]) -> None:
-    """Write a zip file, which takes its place only when it is whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with (
-            os.fdopen(handle, "wb") as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            for inside, page in files.items():
-                archive.writestr(inside, page.read_bytes())
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise

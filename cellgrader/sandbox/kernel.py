@@ -313,16 +313,10 @@ class ConfinedKernelManager(AsyncKernelManager):
         return self._descriptors["exchange"]
 
 
-def kernel_manager(
-    *,
-    confined: bool = True,
-    limits: Limits | None = None,
-    warm: Warm | None = None,
-    more: Iterable[Path] = (),
-):
+def kernel_manager(*, confined: bool = True, limits: Limits | None = None, warm: Warm | None = None):
     """A sandboxed kernel manager, or with ``confined=False`` a plain one with the same interface."""
     if confined:
-        return ConfinedKernelManager(limits=limits, warm=warm, more=more)
+        return ConfinedKernelManager(limits=limits, warm=warm)
     from cellgrader.sandbox.unconfined import PlainKernelManager
 
     return PlainKernelManager(limits=limits)

@@ -52,8 +52,8 @@ class Question:
     line: int
     reads: str | None
     words: str
-    options: tuple[str, ...]
-    right: int
+    options: tuple[str, ...] = ()
+    right: int = 0
     result: str = ""
     note: str = ""
     plain: bool = False
@@ -85,18 +85,14 @@ def _stands_in(written: str, question: Question) -> bool:
     return question.kind in (LOOK, NEW_SHAPE, NUMBERS) and len(right) >= SHORT and right in written
 
 
-def _asked(
-    kind: str, tried: Tried, line: int, reads: str | None, words: str, right: str,
-    wrong: Sequence[str], seed: int, result: str = "", note: str = "",
-) -> Iterator[Question]:  # fmt: skip
-    """The question with its options mixed, if there are three wrong ones."""
+def _asked(question: Question, right: str, wrong: Sequence[str], seed: int) -> Iterator[Question]:
+    """The question with its options, mixed, if there are three wrong ones."""
     distinct = [option for option in dict.fromkeys(wrong) if option != right][:3]
     if len(distinct) < 3:
         return
     options = [right, *distinct]
-    random.Random(f"{seed} {line} {reads} {words}").shuffle(options)
-    place = options.index(right)
-    yield Question(kind, tried.name, line, reads, words, tuple(options), place, result, note)
+    random.Random(f"{seed} {question.line} {question.reads} {question.words}").shuffle(options)
+    yield replace(question, options=tuple(options), right=options.index(right))
 
 
 # --- what stands in a line --------------------------------------------------------------------------
@@ -123,7 +119,7 @@ def _looks(tried: Tried, seed: int) -> Iterator[Question]:
             f"`{tried.name}` is {_call(tried, 0)}. What is the shape of `{expression}` in line {line}?"
         )
         wrong = _other_shapes(shape, known, random.Random(f"{seed} {words}"))
-        yield from _asked(LOOK, tried, line, None, words, _of(shape), wrong, seed)
+        yield from _asked(Question(LOOK, tried.name, line, None, words), _of(shape), wrong, seed)
 
 
 def _other_shapes(
@@ -215,9 +211,8 @@ class _Asker:
     ) -> Iterator[Question]:
         change = self.change
         given = f"`{self.tried.name}` is {_call(self.tried, self.call)}. {words}"
-        return _asked(
-            kind, self.tried, change.line, change.reads, given, right, wrong, self.seed, result, note
-        )
+        about = (self.tried.name, change.line, change.reads, given)
+        return _asked(Question(kind, *about, result=result, note=note), right, wrong, self.seed)
 
     @property
     def where(self) -> str:
@@ -375,4 +370,5 @@ def _stopping(tried: Tried, seed: int) -> Iterator[Question]:
         )
         right = f"It stops in line {stopped.line}."
         note = f"{stopped.error}."
-        yield from _asked(BATCH, tried, stopped.line, None, words, right, wrong, seed, STOPS, note)
+        about = (tried.name, stopped.line, None, words)
+        yield from _asked(Question(BATCH, *about, result=STOPS, note=note), right, wrong, seed)

@@ -6,9 +6,7 @@ its owner can read it.
 
 from __future__ import annotations
 
-import os
 import statistics
-import tempfile
 import threading
 import time
 from collections import deque
@@ -23,6 +21,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from cellgrader.notebook.document import write_text
 from cellgrader.pages.frame import page
 from cellgrader.printable import printable
 
@@ -192,17 +191,5 @@ class Board:
             '<div class="wide"><table><thead><tr><th>time</th><th>student</th><th>state</th>'
             f"<th>what</th></tr></thead><tbody>{rows}</tbody></table></div>"
         )
-        _write_closed(self.path, page(f"Watching {self.name}", body, renew=RENEW))
-
-
-def _write_closed(path: Path, content: str) -> None:
-    """Write a file that only its owner can read, atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(content)
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
+        content = page(f"Watching {self.name}", body, renew=RENEW)
+        write_text(self.path, content, mode=0o600)  # for its owner only

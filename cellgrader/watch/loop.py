@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, Record, read_record, unfit_name, write_record
 from cellgrader.errors import in_words
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import DeferredInterrupt, Run, forget_lost
 from cellgrader.marks import history
 from cellgrader.notebook.parse import shown
@@ -108,7 +109,7 @@ class Watcher:
         with only_watcher(self.course, self.name), self.board.shown():
             self._release()
             forget_lost(self.course, self.name)
-            options = {"confined": True, "timeout": self._timeout, "everything": False}
+            options = How(timeout=self._timeout).options(self.course)
             self._run = Run(self.course, self.name, options, tell=lambda record: None)
             self._saver = Saver(self.course, self.name)
             with (

@@ -14,15 +14,7 @@ from typing import Any
 from cellgrader.course.folders import Course
 from cellgrader.release.sample import load_checks
 from seqcourse.audit import forms, second
-from seqcourse.audit.answers import (
-    HELD_OUT,
-    OPERATOR,
-    RIGHT,
-    WRONG,
-    Answer,
-    corpus,
-    operator_mutants,
-)
+from seqcourse.audit.answers import HELD_OUT, OPERATOR, RIGHT, WRONG, Answer, corpus, operator_mutants
 from seqcourse.audit.in_process import Space, answered_space, handed_over, solved_space
 from seqcourse.audit.trial import judge_in, judged, measuring, self_check, try_in
 from seqcourse.check.exercise import Exercise

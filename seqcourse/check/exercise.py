@@ -4,7 +4,7 @@
         "causal_mask",
         make=causal_arguments,
         reference=reference_causal_mask,
-        cases=cases_of(causal_arguments, {"the first example": dict(size=4), ...}),
+        cases={"the first example": dict(size=4), ...},
         forbid=("causal_mask",),
     )
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -31,7 +32,7 @@ from seqcourse.check.calls.inputs import floating, noncontiguous
 from seqcourse.check.calls.modules import judge_module, record_module
 from seqcourse.check.calls.naming import explaining, size_question, written_numbers
 from seqcourse.check.calls.recording import judge, observe, record
-from seqcourse.check.calls.values import result
+from seqcourse.check.calls.values import Found, result
 from seqcourse.check.told.notebook_lines import never_ran, noted_lines
 from seqcourse.check.told.stages import passed, shown
 
@@ -39,7 +40,28 @@ from seqcourse.check.told.stages import passed, shown
 UNSEEN = "The hidden checks see more; they run when your work is graded."
 
 Arguments = dict[str, Any]
-Found = Mapping[str, numpy.ndarray]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of input: what an exercise's `make` is called with, or what is called in its place.
+
+    hint: a question for the case that only this call fails and no likely mistake explains it.
+    scattered: the tensors are not contiguous.
+    """
+
+    options: Arguments | Callable[[], Arguments]
+    hint: str = ""
+    scattered: bool = False
+
+    def case(self, label: str, make: Callable[..., Arguments]) -> Case:
+        """A call with such inputs."""
+
+        def made() -> Arguments:
+            given = self.options() if callable(self.options) else make(**self.options)
+            return {k: noncontiguous(v) for k, v in given.items()} if self.scattered else given
+
+        return Case(label, made, self.hint)
 
 
 @dataclass(frozen=True)
@@ -70,7 +92,7 @@ class Exercise:
     likely: mistakes that people make, tried when a result is wrong: a question that names one, and a
         function that makes it (or several, as a tuple). The wrong answers of `mistakes` come first; here
         are those that no wrong answer makes.
-    cases: the calls of the self-check.
+    cases: the calls of the self-check: what `make` is called with, by the label of the call.
     excused: what the checks of this exercise need not see, and why; see `seqcourse.check.calls.kinds`.
     forbid: functions that the answer may not use, because they are what it should build.
     tolerance: the largest difference that counts as equal; None for the usual one. `because`: why.
@@ -97,7 +119,7 @@ class Exercise:
     make: Callable[..., Arguments]
     reference: Callable[..., Any] | None = None
     likely: LikelyMistakes = ()
-    cases: Sequence[Case] = ()
+    cases: Mapping[str, Arguments | Callable[[], Arguments] | Kind] | Sequence[Case] = ()
     excused: Mapping[str, str] = field(default_factory=dict)
     forbid: Sequence[str] = ()
     tolerance: float | None = None
@@ -119,6 +141,10 @@ class Exercise:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "likely", tuple(listed(self.likely)))
+        if isinstance(self.cases, Mapping):
+            kinds = {k: v if isinstance(v, Kind) else Kind(v) for k, v in self.cases.items()}
+            cases = tuple(kind.case(label, self.make) for label, kind in kinds.items())
+            object.__setattr__(self, "cases", cases)
         if not (self.reference or self.judge or self.judge_all):
             raise ValueError(f"The exercise {self.name} should have a reference or a judge.")
 
@@ -297,64 +323,42 @@ class Exercise:
         if self.judge:
             self.judge(found, given, prefix)
             return
+        compare = judge_module if self.is_class else judge
         try:
-            self._compare(found, given, label, prefix, gradient, hint or self.hint)
+            compare(self, found, given, prefix, gradient, label=label, hint=hint)
         except Mistake as mistake:
             size = self.size_question(written) if written is not None and mistake.sized else ""
             if not size:
                 raise
-            self._compare(found, given, label, prefix, gradient, size)
-
-    def _compare(
-        self, found: Found, given: Arguments, label: str, prefix: str, gradient: Sequence[str], hint: str
-    ) -> None:
-        compare = judge_module if self.is_class else judge
-        compare(
-            label,
-            found,
-            given,
-            self.reference,
-            self.likely,
-            prefix,
-            gradient,
-            hint=hint,
-            tolerance=self.tolerance,
-            parts=self.parts,
-        )
+            compare(self, found, given, prefix, gradient, label=label, hint=size)
 
 
 # The answers that passed their self-checks in this process.
 _passed: dict[str, Any] = {}
 
 
-def cases_of(
-    make: Callable[..., Arguments], kinds: Mapping[str, Arguments], hint: str = ""
-) -> list[Case]:
-    """Calls of a self-check: what `make` is called with, by label."""
-    return [Case(label, lambda given=given: make(**given), hint) for label, given in kinds.items()]
+def hinted(hint: str, kinds: Mapping[str, Arguments]) -> dict[str, Kind]:
+    """Kinds of input with one hint."""
+    return {label: Kind(options, hint) for label, options in kinds.items()}
 
 
 def standard_cases(
-    make: Callable[..., Arguments], first: Mapping[str, int], other: Mapping[str, int]
-) -> list[Case]:
-    """The five calls that most exercises share.
+    first: Arguments, other: Arguments, alone: Mapping[str, Any] = MappingProxyType({"batch": 1})
+) -> dict[str, Kind]:
+    """The five kinds of input that most exercises share; the maker takes a dtype, too.
 
-    make(dtype=..., **sizes) returns the arguments; `first` are the first example's sizes (with the
-    key "batch"), `other` are quite different sizes.
+    first: sizes of the first example.    other: quite different sizes.
+    alone: what makes a batch of 1 of the first.
     """
-    single = {**first, "batch": 1}
-    return [
-        Case("the first example", lambda: make(**first)),
-        Case("other sizes", lambda: make(**other)),
-        Case("a batch of 1", lambda: make(**single), "Does a squeeze() or [0] drop the batch?"),
-        Case(
-            "tensors that are not contiguous (a transpose or a slice makes such tensors)",
-            lambda: {name: noncontiguous(value) for name, value in make(**first).items()},
-            "Use reshape instead of view.",
+    return {
+        "the first example": Kind(first),
+        "other sizes": Kind(other),
+        "a batch of 1": Kind({**first, **alone}, "Does a squeeze() or [0] drop the batch?"),
+        "tensors that are not contiguous (a transpose or a slice makes such tensors)": Kind(
+            first, "Use reshape instead of view.", scattered=True
         ),
-        Case(
-            "float32",
-            lambda: make(**first, dtype=torch.float32),
+        "float32": Kind(
+            {**first, "dtype": torch.float32},
             "Create new tensors like the old ones: x.new_zeros(...), torch.zeros_like(x).",
         ),
-    ]
+    }

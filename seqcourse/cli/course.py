@@ -51,6 +51,7 @@ def whole_course(workers: int | None = None) -> None:
         CourseError: a notebook failed (it says which, which cell, and the error), or a made-up
             student did not get what such a submission must get.
     """
+    from cellgrader.grade.how import How
     from cellgrader.release.generate import release
     from cellgrader.release.sample import differences, make_submissions, sample_course, who_hands_in
     from cellgrader.sandbox import refusal
@@ -73,18 +74,11 @@ def whole_course(workers: int | None = None) -> None:
             steps(f"{name}: {', '.join(expected[name])}")
     wrong = []
     # The made-up students are this project's own: where no sandbox can be had, they run without.
-    without_sandbox = {"unsafe": True} if refusal() else {}
+    workers = workers or (os.cpu_count() or 1) + 1  # one of them only waits
+    how = How(workers, SAMPLE_TIMEOUT, unsafe=bool(refusal()))
     for name in names:
         with steps.step(f"Grading the sample class: {name}"):
-            scores = grade_assignment(
-                course,
-                name,
-                steps,
-                students=list(expected[name]),
-                workers=workers or (os.cpu_count() or 1) + 1,  # one of them only waits
-                timeout=SAMPLE_TIMEOUT,
-                **without_sandbox,
-            )
+            scores = grade_assignment(course, name, steps, list(expected[name]), how)
             for student, outcome in expected[name].items():
                 row = scores.row(student)
                 found = differences(outcome, row.status, row.points)

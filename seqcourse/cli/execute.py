@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cellgrader.notebook.document import write_text
 from cellgrader.sockets import private_sockets
 from seqcourse.errors import CourseError
 from seqcourse.settings import STATIC_VARIABLE
@@ -88,7 +89,7 @@ def run_notebooks(
         with lock:
             _store(cache, path, root, notebook, seconds)
             record[name] = marks[path]
-            _write(record_file, json.dumps(record, indent=1, sort_keys=True))
+            write_text(record_file, json.dumps(record, indent=1, sort_keys=True))
             done += 1
             tell(f"{name}: {seconds:.0f} s ({done} of {len(due)})")
         for line in standard_error_lines(notebook):
@@ -116,7 +117,7 @@ def keep(
     record = json.loads(record_file.read_text()) if record_file.is_file() else {}
     record[_name(path, root)] = f"{package_fingerprint(root)}-{code_fingerprint(path)}"
     _store(get_cache(str(cache_path)), path, root, notebook, seconds)
-    _write(record_file, json.dumps(record, indent=1, sort_keys=True))
+    write_text(record_file, json.dumps(record, indent=1, sort_keys=True))
 
 
 def execute(path: Path, root: Path, kernels: Path, timeout: int) -> nbformat.NotebookNode:
@@ -261,12 +262,6 @@ def _store(
     notebook = for_the_cache(notebook, root)
     bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
     cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-
-
-def _write(path: Path, text: str) -> None:
-    beside = path.with_suffix(".new")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
 
 
 def _workers() -> int:

@@ -16,6 +16,7 @@ from rich.console import Console
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, Record
 from cellgrader.errors import in_words
+from cellgrader.grade.how import How
 from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
@@ -78,11 +79,11 @@ def release_assignments(names: list[str]) -> None:
 def grade_submissions(
     names: list[str],
     students: list[str],
-    feedback: bool,
-    workers: int | None,
-    timeout: int | None,
+    how: How,
+    *,
+    feedback: bool = False,
     db_url: str = "",
-    **how: object,
+    reason: str = "",
 ) -> bool:
     """Grade one assignment after the other; a table for each, and the feedback if asked for.
 
@@ -90,7 +91,7 @@ def grade_submissions(
 
     Args:
         db_url: the gradebook's address; empty for the usual one.
-        how: handed to ``grade``: scheduler, again, unsafe, everything.
+        reason: why marks change.
     """
     need_nbgrader()
     course = Course(find_root(), db_url=db_url)
@@ -105,18 +106,11 @@ def grade_submissions(
     good = True
     for name in wanted:
         with steps.step(f"Grading {name}"):
-            scores = grade_assignment(
-                course,
-                name,
-                steps,
-                students=in_folders(course, name, students),
-                workers=workers,
-                timeout=timeout,
-                **how,
-            )
+            named = in_folders(course, name, students)
+            scores = grade_assignment(course, name, steps, named, how, reason=reason)
             good &= not any(row.status == FAILED for row in scores.rows)
             if feedback:
-                good &= write_feedback(course, name, in_folders(course, name, students), steps)
+                good &= write_feedback(course, name, named, steps)
     return good
 
 
@@ -143,14 +137,7 @@ def check_before(course: Course, names: list[str], students: list[str]) -> None:
 
 
 def grade_assignment(
-    course: Course,
-    name: str,
-    steps: Steps,
-    *,
-    students: list[str] | tuple[str, ...] = (),
-    workers: int | None = None,
-    timeout: int | None = None,
-    **how: object,
+    course: Course, name: str, steps: Steps, students: list[str], how: How, *, reason: str = ""
 ):
     """Grade one assignment, print its table, and return the scores."""
     from cellgrader.course.records import read_record
@@ -167,20 +154,13 @@ def grade_assignment(
     wanted = to_grade(course, name, students)
     count = len(wanted)
     display = Display(steps, name, count)
-    if not how.get("scheduler") and any(read_record(course, name, who) is None for who in wanted):
+    if not how.scheduler and any(read_record(course, name, who) is None for who in wanted):
         local.get_ready()  # while the assignment is released
     with alone(course):
         release(course, [name], target=course.folder / "released")
         try:
             records = grade(
-                course,
-                name,
-                students,
-                workers=workers,
-                timeout=timeout,
-                tell=display.told,
-                begun=display.begun,
-                **how,
+                course, name, students, how, tell=display.told, begun=display.begun, reason=reason
             )
         except KeyboardInterrupt:
             print(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from cellgrader.course.folders import Course
+from cellgrader.grade.how import How
 from seqcourse.cli.grading import in_folders, need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, tell
 from seqcourse.errors import CourseError
@@ -12,20 +13,12 @@ from seqcourse.errors import CourseError
 
 @refusals_in_words()
 def preview_grades(
-    names: list[str],
-    students: list[str],
-    *,
-    workers: int | None,
-    timeout: int | None,
-    db_url: str,
-    feedback: bool,
-    **how: object,
+    names: list[str], students: list[str], how: How, *, db_url: str, feedback: bool
 ) -> None:
     """Print what grading would change; nothing is written.
 
     Args:
         feedback: whether pages were asked for, too, which is refused.
-        how: handed to ``preview``: scheduler, again, unsafe, everything, only_gains.
     """
     need_nbgrader()
     from cellgrader.grade.preview import as_table, by_exercise, preview
@@ -45,7 +38,7 @@ def preview_grades(
         )
     for name in wanted:
         named = in_folders(course, name, students)
-        found = preview(course, name, named, workers=workers, timeout=timeout, **how)
+        found = preview(course, name, named, how)
         numbers = numbers_of(course, name)
         for line in by_exercise(found, numbers):
             tell(line if len(wanted) == 1 else f"{name}: {line}")

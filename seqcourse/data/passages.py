@@ -28,15 +28,12 @@ def sentences(paragraph: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def load_passages(
-    split: str = "train", each: int | None = None, words: int = PASSAGE_WORDS, seed: int = 0
-) -> list[Passage]:
+def load_passages(split: str = "train", each: int | None = None, seed: int = 0) -> list[Passage]:
     """Passages of all four books from the same part of each, see :func:`load_books`.
 
     Args:
         split: "train", "valid" or "test".
         each: how many to draw of each author; None for all.
-        words: a passage ends with the sentence in which it reaches this many words.
         seed: of the draw and the order.
 
     Raises:
@@ -45,7 +42,7 @@ def load_passages(
     draw = random.Random(seed)
     chosen: list[Passage] = []
     for author, (name, text) in enumerate(load_books(split).items()):
-        found = [Passage(passage, author) for passage in _passages(text, words)]
+        found = [Passage(passage, author) for passage in _passages(text, PASSAGE_WORDS)]
         if each is not None:
             if len(found) < each:
                 raise CourseError(

@@ -93,11 +93,11 @@ class SpokenBatches(Loader):
         count: strings in an epoch.
         batch_size: strings in a batch.
         seed: of the draws; epoch n depends only on the seed and n.
-        fresh: new strings in every epoch, each recording varied; otherwise always the same ones.
-        speed, noise: see :func:`vary`; used if ``fresh``.
-        least, most: digits in a string.
-        grow: begin with strings of ``least`` digits and allow one digit more every ``grow`` epochs, up
-            to ``most``; 0 allows all lengths from the beginning.
+        variation: speed and noise of :func:`vary`: new strings in every epoch, each recording varied.
+            None: always the same strings, as they are.
+        most: digits in a string.
+        grow: begin with strings of one digit and allow one more every ``grow`` epochs, up to ``most``;
+            0 allows all lengths from the beginning.
     """
 
     def __init__(
@@ -107,22 +107,20 @@ class SpokenBatches(Loader):
         count: int = 2048,
         batch_size: int = 32,
         seed: int = 0,
-        fresh: bool = True,
-        speed: float = 0.0,
-        noise: float = 0.0,
-        least: int = 1,
+        variation: tuple[float, float] | None = (0.0, 0.0),
         most: int = 5,
         grow: int = 0,
     ) -> None:
+        fresh = variation is not None
         known = {r.number: r for r in load_digits(split)} if fresh else {}
 
         def varied(string: DigitString, rng: numpy.random.Generator) -> DigitString:
-            return join_digits([vary(known[number], rng, speed, noise) for number in string.recordings])
+            return join_digits([vary(known[number], rng, *variation) for number in string.recordings])
 
         def plan(epoch: int) -> list[list[DigitString]]:
             seeds = [seed, epoch if fresh else 0]
-            longest = min(most, least + epoch // grow) if grow else most
-            strings = digit_strings(split, count, least, longest, seeds)
+            longest = min(most, 1 + epoch // grow) if grow else most
+            strings = digit_strings(split, count, 1, longest, seeds)
             rng = numpy.random.default_rng([*seeds, 1])
             if fresh:
                 strings = [varied(string, rng) for string in strings]

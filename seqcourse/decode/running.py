@@ -188,14 +188,14 @@ class Rows:
         return self._rows
 
 
-def whole_number(name: str, value: int, least: int = 1) -> None:
-    """Raise ValueError unless value is an integer >= least, Python's, NumPy's or a tensor's."""
+def whole_number(name: str, value: int) -> None:
+    """Raise ValueError unless value is an integer above 0, Python's, NumPy's or a tensor's."""
     try:
-        whole = not isinstance(value, bool) and index(value) >= least
+        whole = not isinstance(value, bool) and index(value) >= 1
     except TypeError:
         whole = False
     if not whole:
-        raise ValueError(f"{name} should be a whole number of at least {least}, but it is {value!r}.")
+        raise ValueError(f"{name} should be a whole number of at least 1, but it is {value!r}.")
 
 
 def penalty(value: float) -> None:

@@ -70,9 +70,7 @@ def additive_score(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor, v: Tensor) ->
     """
     _check_states("additive_score", s, h)
     _check_parameters(
-        "additive_score",
-        w_s=(w_s, (len(v), s.shape[-1])),
-        w_h=(w_h, (len(v), h.shape[-1])),
+        "additive_score", w_s=(w_s, (len(v), s.shape[-1])), w_h=(w_h, (len(v), h.shape[-1]))
     )
     return additive_score_from_keys(s, linear(h, w_h), w_s, v)
 

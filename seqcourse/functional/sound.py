@@ -61,18 +61,17 @@ def cut_frames(sound: Tensor, size: int = SIZE, hop: int = HOP) -> Tensor:
     return torch.nn.functional.pad(sound, (size // 2, size // 2)).unfold(-1, size, hop)
 
 
-def power_spectrum(frames: Tensor, kind: str = "hann") -> Tensor:
+def power_spectrum(frames: Tensor) -> Tensor:
     r"""Power of every frequency in every frame: :math:`P_k = |\sum_n w_n x_n e^{-2 \pi i k n / N}|^2`.
 
     Args:
-        frames: (..., T, size).
-        kind: of :func:`spectral_window`.
+        frames: (..., T, size); the window is :func:`spectral_window`, "hann".
 
     Returns:
         (..., T, size // 2 + 1).
     """
     wide = widened(frames)
-    spectrum = torch.fft.rfft(wide * spectral_window(frames.shape[-1], kind).to(wide))
+    spectrum = torch.fft.rfft(wide * spectral_window(frames.shape[-1]).to(wide))
     return spectrum.abs().square().to(frames.dtype)
 
 

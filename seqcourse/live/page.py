@@ -17,11 +17,7 @@ _ATTENTIONS = {"cross": "Decoder, source", "decoder": "Decoder, own words", "enc
 
 
 def translate(
-    models: Mapping[str, str],
-    label: str,
-    examples: Sequence[str],
-    beam: int = 5,
-    bands: bool = False,
+    models: Mapping[str, str], label: str, examples: Sequence[str], beam: int = 5, bands: bool = False
 ) -> Any:
     """A sentence to type, its translation by each model, and where each looks at every word.
 

@@ -59,11 +59,7 @@ def caption(
 
 
 def ask(
-    model: str,
-    label: str,
-    things: Sequence[Placed],
-    questions: Sequence[str],
-    ground: str = "plain",
+    model: str, label: str, things: Sequence[Placed], questions: Sequence[str], ground: str = "plain"
 ) -> Any:
     """A scene to compose and a question to type: the answer, and the maps of both streams.
 

@@ -61,9 +61,5 @@ def script() -> str:
         entries.append([name, width, height, picture.part == "train"])
     for ground in grounds().values():
         rows.append(numpy.pad(ground, ((0, 0), (0, _WIDTH - SIZE), (0, 0))))
-    sheet = {
-        "things": entries,
-        "grounds": list(grounds()),
-        "picture": png(numpy.concatenate(rows)),
-    }
+    sheet = {"things": entries, "grounds": list(grounds()), "picture": png(numpy.concatenate(rows))}
     return f"seqlive.sheet={json.dumps(sheet, separators=(',', ':'))};\n"

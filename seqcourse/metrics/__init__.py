@@ -13,12 +13,7 @@
 Outputs come first and references second, everywhere.
 """
 
-from seqcourse.metrics.alignment import (
-    AlignmentError,
-    Link,
-    alignment_error_rate,
-    links_from_weights,
-)
+from seqcourse.metrics.alignment import AlignmentError, Link, alignment_error_rate, links_from_weights
 from seqcourse.metrics.cider import CIDEr, cider
 from seqcourse.metrics.errors import (
     ErrorRate,

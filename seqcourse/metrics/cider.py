@@ -29,9 +29,7 @@ class CIDEr:
 
 
 def cider(
-    hypotheses: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
-    plain: bool = False,
+    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]], plain: bool = False
 ) -> CIDEr:
     r"""CIDEr-D of captions (Vedantam, Zitnick and Parikh 2015).
 

@@ -175,7 +175,6 @@ def bleu_by_length(
     references: Sequence[str] | Sequence[Sequence[str]],
     sources: Sequence[str | Sequence[str] | int],
     edges: Sequence[int],
-    lowercase: bool = False,
 ) -> list[LengthBin]:
     """Corpus BLEU of the sentences of each source length: does quality fall as sentences grow?
 
@@ -211,7 +210,6 @@ def bleu_by_length(
             bleu=bleu(
                 [hypotheses[sentence] for sentence in members[place]],
                 [references[sentence] for sentence in members[place]],
-                lowercase,
             ),
         )
         for place in sorted(members)

@@ -6,12 +6,7 @@ from seqcourse.models.captioner import Captioned, FixedCaptioner, HardCaptioner,
 from seqcourse.models.classifier import Classified, Classifier
 from seqcourse.models.contrastive import ContrastivePair, ScenePair
 from seqcourse.models.counted import CountedRuns
-from seqcourse.models.counting import (
-    Shape,
-    count_flops,
-    count_parameters,
-    number_of_parameters,
-)
+from seqcourse.models.counting import Shape, count_flops, count_parameters, number_of_parameters
 from seqcourse.models.efficientnet import EfficientNetLite0
 from seqcourse.models.feature_captioner import FeatureCaptioner
 from seqcourse.models.gpt import GPT, TODAY

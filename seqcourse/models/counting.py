@@ -150,12 +150,7 @@ def count_parameters(shape: Shape) -> dict[str, int]:
 
 
 def count_flops(
-    shape: Shape,
-    batch: int,
-    places: int,
-    target_places: int | None = None,
-    *,
-    training: bool = True,
+    shape: Shape, batch: int, places: int, target_places: int | None = None, *, training: bool = True
 ) -> dict[str, int]:
     r"""Floating-point operations of the matrix products for one batch, part by part.
 

@@ -124,10 +124,7 @@ def from_published(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     Raises:
         KeyError: it is another model's file.
     """
-    found = {
-        "classifier.weight": weights["_fc.weight"],
-        "classifier.bias": weights["_fc.bias"],
-    }
+    found = {"classifier.weight": weights["_fc.weight"], "classifier.bias": weights["_fc.bias"]}
     pairs = [("stem", "_conv_stem", "_bn0"), ("head", "_conv_head", "_bn1")]
     for number in range(sum(stage[-1] for stage in STAGES)):
         ours, theirs = f"blocks.{number}", f"_blocks.{number}"

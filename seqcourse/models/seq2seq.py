@@ -116,12 +116,7 @@ class EncoderDecoder(Seq2Seq):
         if context not in CONTEXTS:
             raise ValueError(f"context should be one of {', '.join(CONTEXTS)}, not {context!r}.")
         super().__init__(
-            source_size,
-            target_size,
-            embed_size,
-            hidden_size,
-            has_context=context != "state",
-            **options,
+            source_size, target_size, embed_size, hidden_size, has_context=context != "state", **options
         )
         self.context = context
         self.decoder = Recurrent("gru", embed_size + self.context_size, hidden_size)

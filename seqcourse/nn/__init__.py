@@ -11,14 +11,7 @@ from seqcourse.nn.attention import (
     MultiHeadAttentionPool,
     Score,
 )
-from seqcourse.nn.blocks import (
-    ACTIVATIONS,
-    Block,
-    FeedForward,
-    GatedFeedForward,
-    LayerNorm,
-    RMSNorm,
-)
+from seqcourse.nn.blocks import ACTIVATIONS, Block, FeedForward, GatedFeedForward, LayerNorm, RMSNorm
 from seqcourse.nn.co_attention import CoAttention
 from seqcourse.nn.convolution import ConvolutionLayer, RecurrentLayer, SelfAttentionLayer
 from seqcourse.nn.dropout import Dropout

@@ -214,11 +214,7 @@ class MultiHeadAttentionPool(nn.Module):
         return tuple(head.keys(h) for head in self.heads)
 
     def each(
-        self,
-        s: Tensor,
-        h: Tensor,
-        mask: Tensor | None = None,
-        keys: tuple[Tensor, ...] | None = None,
+        self, s: Tensor, h: Tensor, mask: Tensor | None = None, keys: tuple[Tensor, ...] | None = None
     ) -> tuple[Tensor, Tensor]:
         """Contexts (B, heads, D_H) and weights (B, heads, T) of every head."""
         keys = self.keys(h) if keys is None else keys
@@ -226,11 +222,7 @@ class MultiHeadAttentionPool(nn.Module):
         return torch.stack([c for c, _ in both], dim=1), torch.stack([w for _, w in both], dim=1)
 
     def forward(
-        self,
-        s: Tensor,
-        h: Tensor,
-        mask: Tensor | None = None,
-        keys: tuple[Tensor, ...] | None = None,
+        self, s: Tensor, h: Tensor, mask: Tensor | None = None, keys: tuple[Tensor, ...] | None = None
     ) -> tuple[Tensor, Tensor]:
         """Context (B, D_H) and the mean of the heads' weights (B, T)."""
         contexts, weights = self.each(s, h, mask, keys)

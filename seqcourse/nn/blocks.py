@@ -68,12 +68,7 @@ class FeedForward(nn.Module):
     activations = ACTIVATIONS
 
     def __init__(
-        self,
-        width: int,
-        hidden: int,
-        activation: str = "relu",
-        dropout: float = 0.0,
-        bias: bool = True,
+        self, width: int, hidden: int, activation: str = "relu", dropout: float = 0.0, bias: bool = True
     ) -> None:
         super().__init__()
         _check_activation(activation, self.activations)

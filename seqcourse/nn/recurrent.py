@@ -134,11 +134,7 @@ class Recurrent(nn.Module):
         return (zeros, zeros) if self.kind == "lstm" else zeros
 
     def forward(
-        self,
-        x: Tensor,
-        lengths: Tensor | None = None,
-        state: State | None = None,
-        path: str = "fused",
+        self, x: Tensor, lengths: Tensor | None = None, state: State | None = None, path: str = "fused"
     ) -> tuple[Tensor, State]:
         """Run over sequences.
 

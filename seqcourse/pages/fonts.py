@@ -58,11 +58,7 @@ def with_signs(file: Path, signs: Iterable[str], features: Iterable[str] = ()) -
 
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # Sphinx would print each table
     options = tools.Options(
-        flavor="woff",
-        layout_features=list(features),
-        name_IDs=[],
-        hinting=False,
-        notdef_outline=True,
+        flavor="woff", layout_features=list(features), name_IDs=[], hinting=False, notdef_outline=True
     )
     with tools.load_font(str(file), options) as font:
         font["head"].modified = font["head"].created  # the same bytes, whenever it is made

@@ -28,7 +28,7 @@ NUMBERS = {"PAD": PAD, "SOS": SOS, "EOS": EOS, "UNK": UNK}
 TITLES = {"ps5": "Assignment 5: attention and its masks", "ps6": "Assignment 6: the Transformer"}
 FORMS = {
     "functional": {
-        *("attention", "causal_mask", "length_mask", "softmax", "sinusoidal_encoding", "layer_norm"),
+        *("attention", "causal_mask", "length_mask", "softmax", "sinusoidal_encoding", "layer_norm")
     },
     "models": {"Step"},
     "data": set(NUMBERS),

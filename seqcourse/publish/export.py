@@ -135,12 +135,7 @@ def onnx(traced: ExportedProgram, made: Contract, name: str) -> bytes:
         names = ["source", "lengths", "target"] if made.source else ["picture", "target"]
         try:
             graph = torch.onnx.export(
-                traced,
-                (),
-                dynamo=True,
-                opset_version=OPSET,
-                input_names=names,
-                verbose=False,
+                traced, (), dynamo=True, opset_version=OPSET, input_names=names, verbose=False
             )
         except Exception as error:
             raise CourseError(_sentence(error, name)) from error

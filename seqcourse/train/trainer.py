@@ -16,12 +16,7 @@ from torch import Tensor, nn
 
 from seqcourse.errors import CourseError
 from seqcourse.settings import device
-from seqcourse.train.checkpoint import (
-    load_checkpoint,
-    random_state,
-    save_checkpoint,
-    set_random_state,
-)
+from seqcourse.train.checkpoint import load_checkpoint, random_state, save_checkpoint, set_random_state
 from seqcourse.train.precision import accelerator_for
 from seqcourse.train.processes import over_processes
 from seqcourse.train.progress import progress

@@ -26,7 +26,6 @@ def looks(
     *,
     boxes: Mapping[int, Sequence[Box]] | None = None,
     columns: int = 6,
-    title: str | None = None,
 ) -> list[Axes]:
     """A caption word by word over its picture: bright where the decoder looked.
 
@@ -52,7 +51,7 @@ def looks(
     for ax in axes:
         ax.set_axis_off()
     axes[0].imshow(picture, interpolation="nearest")
-    axes[0].set_title(title or "the picture", fontsize=9)
+    axes[0].set_title("the picture", fontsize=9)
     for number, (word, weight) in enumerate(zip(tokens, maps, strict=True)):
         ax = axes[number + 1]
         look(picture, weight, ax=ax, boxes=(boxes or {}).get(number))

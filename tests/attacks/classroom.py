@@ -17,6 +17,7 @@ from pathlib import Path
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import Record, record_path
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.scores import read_scores
 from cellgrader.notebook import document as notebooks
@@ -184,7 +185,7 @@ def grade_all(folder: Path, attacks: Sequence[Attack], timeout: int = 4) -> Grad
             honest = hand_in_honest(course, secret=canary("other"))
             fair = hand_in_attacks(course, attacks, where)
             started = time.monotonic()
-            records = grade(course, NAME, workers=2, timeout=timeout)
+            records = grade(course, NAME, how=How(workers=2, timeout=timeout))
             seconds = time.monotonic() - started
             touched = around.touched()
     finally:

@@ -29,7 +29,7 @@ DOUBLE = Exercise(
     make,
     double,
     LIKELY,
-    standard_cases(make, {"batch": 2, "size": 3}, {"batch": 4, "size": 5}),
+    standard_cases({"batch": 2, "size": 3}, {"batch": 4, "size": 5}),
 )
 
 

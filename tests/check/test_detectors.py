@@ -11,7 +11,7 @@ from seqcourse.check.calls.compare import outcome
 from seqcourse.check.calls.inputs import copy, normal
 from seqcourse.check.cards import card, shipped
 from seqcourse.check.cards.load import load_checks
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("seqcourse/check/ps*/exercises.json"))
@@ -46,7 +46,7 @@ def sums(**options):
         "sums",
         make=scaled_arguments,
         reference=lambda x, factor: factor * x.sum(),
-        cases=cases_of(scaled_arguments, {"the first": {"n": 3}, "another": {"n": 4, "factor": 5.0}}),
+        cases={"the first": {"n": 3}, "another": {"n": 4, "factor": 5.0}},
         **options,
     )
 

@@ -109,7 +109,7 @@ def test_the_set_is_made_again_byte_for_byte(tmp_path, monkeypatch):
     Image.new("RGB", (40, 30), (10, 200, 30)).save(picture, "WEBP", lossless=True)
     rows = "thing | dog | a dog | farm/dog | 5, 0, 30 | A. Author | CC0-1.0 | Dog.jpg\n"
     rows += "ground | sea | | mate/Sea | 0, 0, 20 | B. Author | GPL-2.0-or-later |\n"
-    monkeypatch.setattr(build_familiar.read_table, "__defaults__", (rows,))
+    monkeypatch.setattr(build_familiar, "TABLE", rows)
 
     def made(many):
         return numpy.full((len(many), 7, 7, 1280), 9, numpy.uint8)

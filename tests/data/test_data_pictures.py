@@ -154,7 +154,6 @@ def stamps(tmp_path, monkeypatch):
     (folder / "cat.txt").write_text("A black cat.\nes.utf8=Un gato negro.\n", encoding="utf-8")
     monkeypatch.setattr(build_pictures, "TABLE", ROW)
     monkeypatch.setattr(build_pictures, "SPANISH_COLOURS", {"black": "negro"})
-    monkeypatch.setattr(build_pictures.read_table, "__defaults__", (ROW,))
     return folder.parent
 
 
@@ -196,7 +195,7 @@ def test_a_missing_stamp_is_a_sentence(stamps, tmp_path):
 
 def test_photographs_are_made_again_byte_for_byte(stamps, tmp_path, monkeypatch):
     row = "animals/cat | house cat | 281, 282 | tabby"
-    monkeypatch.setattr(build_photographs.read_table, "__defaults__", (row,))
+    monkeypatch.setattr(build_photographs, "TABLE", row)
     for target in ("one", "two"):
         build_photographs.build(stamps, tmp_path / target)
     one, two = (

@@ -30,7 +30,7 @@ def test_a_batch_holds_frames_and_letters():
 
 
 def test_epochs_differ_come_again_and_grow():
-    make = {"count": 40, "batch_size": 8, "speed": 0.1, "noise": 0.1, "grow": 1}
+    make = {"count": 40, "batch_size": 8, "variation": (0.1, 0.1), "grow": 1}
     batches = data.SpokenBatches(LETTERS, "valid", **make)
     first = [b.src for b in batches]
     assert len(batches) == 5 and {len(s.digits) for g in batches.groups for s in g} == {1}
@@ -43,7 +43,7 @@ def test_epochs_differ_come_again_and_grow():
 
 
 def test_held_out_strings_stay_as_they_are():
-    batches = data.SpokenBatches(LETTERS, "test", 20, 8, fresh=False, noise=9.0)
+    batches = data.SpokenBatches(LETTERS, "test", 20, 8, variation=None)
     before = [s.recordings for g in batches.groups for s in g]
     batches.set_epoch(4)
     assert before == [s.recordings for g in batches.groups for s in g]

@@ -17,6 +17,7 @@ from nbgrader.api import Gradebook
 from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import open_gradebook
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.export import read_course
 from cellgrader.marks.scores import read_scores
@@ -228,7 +229,7 @@ def test_an_adapted_assignment_is_released_graded_and_counted(toy):
     )
     assert release(toy)[0].changed == (), "the same again"
     sample.make_submissions(toy, "ps1", ("perfect", "half"))
-    records = grade(toy, "ps1", workers=1)
+    records = grade(toy, "ps1", how=How(workers=1))
     scores = read_scores(toy, "ps1", records)
     assert (scores.automatic, scores.points) == (9, 13)
     assert scores.row("perfect").points == {"double": 5, "half": 3, "poll": 1, "why": 0}
@@ -252,7 +253,7 @@ def test_an_adapted_assignment_is_released_graded_and_counted(toy):
         assert gradebook.find_assignment("ps1").duedate == datetime(2026, 11, 20, 19)
     (released,) = release(toy)
     assert "No longer in ps1: half-test." in released.warnings[0]
-    records = grade(toy, "ps1", workers=1)
+    records = grade(toy, "ps1", how=How(workers=1))
     assert not any(record.before for record in records), "other points are graded anew"
     scores = read_scores(toy, "ps1", records)
     assert scores.points == 7

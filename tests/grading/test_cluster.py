@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cellgrader.errors import CourseError
-from cellgrader.grade import submissions
+from cellgrader.grade import how
 from cellgrader.grade.preview import preview
 from cellgrader.grade.submissions import grade
 from cellgrader.processes import cluster
@@ -55,9 +55,9 @@ def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch):
 @pytest.mark.parametrize("what", [grade, preview])
 def test_without_dask_a_sentence_says_how_to_install_it(toy, monkeypatch, what):
     (toy.submitted / "ada" / "ps1").mkdir(parents=True)
-    monkeypatch.setattr(submissions, "find_spec", lambda name: None)
+    monkeypatch.setattr(how, "find_spec", lambda name: None)
     with pytest.raises(CourseError) as refused:
-        what(toy, "ps1", scheduler="tcp://127.0.0.1:8786")
+        what(toy, "ps1", how=how.How(scheduler="tcp://127.0.0.1:8786"))
     assert str(refused.value) == (
         "Grading with --scheduler needs Dask, but it is not installed. "
         "Install it: pip install 'seqcourse[cluster]'"

@@ -23,7 +23,7 @@ def on_the_toy(toy, monkeypatch):
     monkeypatch.setattr(course_command, "_book", book)
 
     def run(spoil: str | None = None) -> None:
-        def grade_assignment(course, name, steps, *, students, workers, timeout, unsafe=False):
+        def grade_assignment(course, name, steps, students, how):
             expected = sample.make_submissions(course, name)
             rows = []
             for student in students:

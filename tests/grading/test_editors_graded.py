@@ -10,6 +10,7 @@ import json
 import pytest
 
 from cellgrader.course.records import Record
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.scores import Scores, read_scores
 from cellgrader.notebook import document as notebooks
@@ -38,7 +39,7 @@ def graded(course, plan: dict[str, tuple[str, str]]) -> tuple[Scores, dict[str, 
         path = course.submitted / student / "ps1" / "ps1.ipynb"
         path.parent.mkdir(parents=True)
         path.write_bytes(saved(solved, form, edit))
-    records = grade(course, "ps1", timeout=30)
+    records = grade(course, "ps1", how=How(timeout=30))
     return read_scores(course, "ps1", records), {record.student: record for record in records}
 
 

@@ -28,6 +28,7 @@ from cellgrader.course.gradebook import open_gradebook
 from cellgrader.course.records import read_record
 from cellgrader.course.snapshot import folder_snapshot
 from cellgrader.errors import CourseError, in_words
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import Run, grade
 from cellgrader.marks.export import read_course, write_table
 from cellgrader.marks.scores import read_scores
@@ -98,7 +99,7 @@ def test_what_is_written_about_a_submission_is_written_at_once(toy):
 
 def test_nothing_is_graded_twice(handed_in, monkeypatch):
     examine_here(monkeypatch)
-    first = grade(handed_in, "ps1", workers=1)
+    first = grade(handed_in, "ps1", how=How(workers=1))
     assert [record.status for record in first] == ["unreadable", "graded", "graded", "graded"]
     assert not any(record.before for record in first)
     everything = state.files(handed_in)
@@ -127,9 +128,7 @@ def test_nothing_is_graded_twice(handed_in, monkeypatch):
     fourth = grade(handed_in, "ps1", ["perfect"])
     assert not fourth[0].before
     assert points(handed_in)["perfect"] == 7
-    timeout = handed_in.settings["timeout"]
-    options = {"confined": True, "timeout": timeout, "everything": False}
-    run = Run(handed_in, "ps1", options, tell=print)
+    run = Run(handed_in, "ps1", How().options(handed_in), tell=print)
     (perfect,) = run.submissions(["perfect"])
     assert run.is_done(perfect, again=False) and not run.is_done(perfect, again=True)
     assert set(everything) == set(state.files(handed_in))
@@ -265,7 +264,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
         "no save": "could not be graded: RecursionError: too deep.",
     }
     with nested(folders["odd"]):
-        records = {record.student: record for record in grade(handed_in, "ps1", names, workers=1)}
+        records = {record.student: record for record in grade(handed_in, "ps1", names, How(workers=1))}
         # The next run, too: what failed here is tried again, the rest stays.
         (broken,) = (run := Run(handed_in, "ps1", {}, tell=print)).submissions(["no pack"])
         assert not run.is_done(broken, again=False)
@@ -404,7 +403,7 @@ def test_a_dying_worker_stops_nobody(handed_in):
             process.kill()
             killed.append(process.pid)
 
-    (record,) = grade(handed_in, "ps1", ["half"], workers=1, timeout=100, begun=kill_worker)
+    (record,) = grade(handed_in, "ps1", ["half"], How(workers=1, timeout=100), begun=kill_worker)
     assert len(set(killed)) == 2
     assert record.status == "failed"
     assert "died, twice" in record.sentence
@@ -427,7 +426,7 @@ def worker_processes() -> list[psutil.Process]:
 @confined
 def test_on_a_cluster_that_is_there_already(handed_in, tmp_path):
     with dask_processes(tmp_path) as address:
-        records = grade(handed_in, "ps1", scheduler=address)
+        records = grade(handed_in, "ps1", how=How(scheduler=address))
     assert [record.status for record in records] == ["unreadable", "graded", "graded", "graded"]
     assert points(handed_in) == {"broken": None, "empty": 0, "half": 6, "perfect": 10}
     # Nothing of the class is left on the workers.

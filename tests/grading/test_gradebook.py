@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from cellgrader.course import gradebook
 from cellgrader.course.folders import Course
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.export import read_course
 from cellgrader.marks.in_gradebook import LOST
@@ -46,7 +47,7 @@ def graded_once(released_toy, tmp_path_factory) -> Course:
     sample.make_submissions(course, "ps1", ("perfect", "broken"))
     with pytest.MonkeyPatch.context() as patch:
         examine_here(patch)
-        grade(course, "ps1", workers=1, unsafe=True)
+        grade(course, "ps1", how=How(workers=1, unsafe=True))
     return course
 
 
@@ -90,7 +91,7 @@ def given_another_address(course: Course) -> None:
     ],
 )
 def test_without_its_gradebook_work_is_graded_anew(graded, happened):
-    records = grade(graded, "ps1", workers=1, unsafe=True)
+    records = grade(graded, "ps1", how=How(workers=1, unsafe=True))
     happened(graded)
     assert "Grade first" in refusal_of("export", "ps1", "--csv", "table.csv")
     release(graded, ["ps1"])
@@ -106,7 +107,7 @@ def test_without_its_gradebook_work_is_graded_anew(graded, happened):
     assert "Graded, but not in the gradebook, so grade again: 1 (perfect)." in said
     # Grading gives everybody the same mark again, once.
     for run in range(2):
-        records = grade(graded, "ps1", workers=1, unsafe=True)
+        records = grade(graded, "ps1", how=How(workers=1, unsafe=True))
         totals = {row.student: row.total for row in read_scores(graded, "ps1", records).rows}
         assert totals == {"perfect": 10, "broken": None}
         assert [record.before for record in records if record.student == "perfect"] == [run > 0]

@@ -16,6 +16,7 @@ from zlib import crc32
 
 import pytest
 
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.scores import read_scores
 from cellgrader.notebook import document as notebooks
@@ -252,7 +253,9 @@ def honest(request, tmp_path_factory):
         folder = course.submitted / students[name] / "ps1"
         folder.mkdir(parents=True)
         (case.write or under("ps1.ipynb"))(folder, changed if isinstance(changed, dict) else notebook)
-    records = {record.student: record for record in grade(course, "ps1", workers=2, timeout=TIMEOUT)}
+    records = {
+        record.student: record for record in grade(course, "ps1", how=How(workers=2, timeout=TIMEOUT))
+    }
     scores = read_scores(course, "ps1", list(records.values()))
     return {name: (records[student], scores.row(student)) for name, student in students.items()}
 

@@ -18,6 +18,7 @@ from cellgrader.course.folders import Course
 from cellgrader.course.records import GRADED, UNCLEAR, Record, read_record
 from cellgrader.course.small_files import MARK, MARKED, SECRET, TIMESTAMP
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.plain_nbgrader import no_attempt_left
 from cellgrader.grade.preview import preview
 from cellgrader.grade.submissions import grade
@@ -163,17 +164,17 @@ def test_a_claim_takes_neither_points_nor_attempts_nor_a_turn(course, monkeypatc
     release(course)
     right = sample.right_answers(notebooks.read(course.solution("ps1")))
     hand_in(course, "ada", right)
-    grade(course, "ps1", ["ada"], workers=1)
+    grade(course, "ps1", ["ada"], How(workers=1))
     hand_in(course, "ben", {}, partners="ada")
     hand_in(course, "cleo", right, partners="dan")
-    found = {record.student: record for record in grade(course, "ps1", workers=1)}
+    found = {record.student: record for record in grade(course, "ps1", how=How(workers=1))}
     assert found["ada"].before and found["ada"].attempt == 1 and {*found} == {"ada", "ben", "cleo"}
     assert lines(course)["ada"].total == 10
     assert found["ben"].status == found["cleo"].status == UNCLEAR
     assert "ada, who has no partners.txt that says so" in found["ben"].sentence
     # The other's own file settles it, without a notebook beside it.
     names(course, "dan", "cleo")
-    found = {record.student: record for record in grade(course, "ps1", workers=1)}
+    found = {record.student: record for record in grade(course, "ps1", how=How(workers=1))}
     assert (lines(course)["cleo"].total, lines(course)["dan"].total) == (10, 10)
     assert found["ben"].status == UNCLEAR and found["ada"].before
 
@@ -284,7 +285,7 @@ def whole(empty_toy, tmp_path_factory) -> Course:
     hand_in(toy, "hal", right)
     extend(toy, "ps1", "ben", "1d")
     told: list[Record] = []
-    records = grade(toy, "ps1", workers=1, tell=told.append)
+    records = grade(toy, "ps1", how=How(workers=1), tell=told.append)
     assert [record.student for record in records] == [*PEOPLE[:8]] and len(told) == 8
     return toy
 
@@ -362,7 +363,7 @@ def test_each_partner_has_an_own_extension_and_late_days(graded):
 @pytest.mark.nightly
 def test_a_platform_s_mark_holds_for_all(graded):
     names(graded, "dan", f"{MARKED}.\n", file=MARK)
-    grade(graded, "ps1", workers=1)
+    grade(graded, "ps1", how=How(workers=1))
     assert {who: lines(graded)[who].days.here("ps1") for who in ("cleo", "dan", "eve", "hal")} == {
         "cleo": 1, "dan": 1, "eve": 1, "hal": 0,
     }  # fmt: skip
@@ -396,18 +397,18 @@ def test_who_is_at_odds_is_not_graded_and_is_told_why(graded, here):
     # One line of the instructor's settles it.
     settings(graded, 'group_size = 2\npartners = [["dan", "cleo", "eve"], ["fay"], ["gus"]]\n')
     told: list[Record] = []
-    grade(graded, "ps1", workers=1, tell=told.append)
+    grade(graded, "ps1", how=How(workers=1), tell=told.append)
     assert {who: lines(graded)[who].total for who in ("fay", "gus")} == {"fay": 10, "gus": 0}
     assert sorted(record.student for record in told if not record.before) == ["fay", "gus"]
 
 
 def test_a_group_is_graded_again_together_and_only_if_something_changed(graded, here):
     told: list[Record] = []
-    grade(graded, "ps1", workers=1, tell=told.append)
+    grade(graded, "ps1", how=How(workers=1), tell=told.append)
     assert all(record.before for record in told if record.status == GRADED) and len(told) == 8
     hand_in(graded, "ada", {})
     told.clear()
-    grade(graded, "ps1", ["ben"], workers=1, tell=told.append)
+    grade(graded, "ps1", ["ben"], How(workers=1), tell=told.append)
     assert [(record.student, record.before, record.attempt) for record in told] == [
         ("ada", False, 2), ("ben", False, 2),
     ]  # fmt: skip
@@ -418,7 +419,7 @@ def test_a_group_is_graded_again_together_and_only_if_something_changed(graded, 
 def test_an_interrupted_group_is_graded_as_a_whole(graded):
     (graded.records / "ps1" / "eve.json").unlink()
     told: list[Record] = []
-    grade(graded, "ps1", ["cleo"], workers=1, tell=told.append)
+    grade(graded, "ps1", ["cleo"], How(workers=1), tell=told.append)
     assert [record.student for record in told if not record.before] == ["cleo", "dan", "eve"]
     assert {record.attempt for record in told} == {1}
 
@@ -426,12 +427,12 @@ def test_an_interrupted_group_is_graded_as_a_whole(graded):
 def test_attempts_count_for_the_group(graded):
     (graded.root / "course.local.toml").write_text("attempts = 1\n")
     hand_in(graded, "dan", {})
-    found = {record.student: record for record in grade(graded, "ps1", ["eve"], workers=1)}
+    found = {record.student: record for record in grade(graded, "ps1", ["eve"], How(workers=1))}
     assert all("Version 2 was not graded" in record.sentence for record in found.values())
     assert lines(graded)["cleo"].points == 3
     # A new partner brings no new attempt.
     settings(graded, 'partners = [["dan", "ida"]]\n')
-    found = {record.student: record for record in grade(graded, "ps1", ["dan"], workers=1)}
+    found = {record.student: record for record in grade(graded, "ps1", ["dan"], How(workers=1))}
     assert (found["dan"].status, found["ida"].status) == (GRADED, UNCLEAR)
     assert lines(graded)["ida"].status == UNCLEAR and not lines(graded)["ida"].has_grade
     settings(graded, "")
@@ -457,14 +458,14 @@ def test_secrets_stay_with_whom_they_belong_to(graded):
     assert (ada / SECRET).is_file() and not (ben / SECRET).exists()
     hand_in(graded, "ben", sample.right_answers(notebooks.read(graded.solution("ps1"))),
             timestamp="2026-01-13 12:00:00 UTC", submission_secret="xyz")  # fmt: skip
-    grade(graded, "ps1", ["ben"], workers=1, again=True)
+    grade(graded, "ps1", ["ben"], How(workers=1, again=True))
     assert (ben / SECRET).read_text() == "xyz" and "01-13" in (ben / TIMESTAMP).read_text()
     assert lines(graded)["ben"].handed_in == "2026-01-12 12:00:00", "the first hand-in counts"
 
 
 @pytest.mark.nightly
 def test_a_preview_compares_each_partner_s_mark(graded):
-    found = preview(graded, "ps1", workers=1, again=True)
+    found = preview(graded, "ps1", how=How(workers=1, again=True))
     assert (found.same, found.differences, found.failed) == (6, (), ())
     assert set(found.without) == {"fay", "gus"}
 
@@ -508,7 +509,7 @@ def test_two_partners_in_one_go_are_each_meant_as_they_are(graded):
 def test_points_by_hand_stay_and_a_new_partner_gets_them(graded):
     by_hand(graded, "dan", 2.0, "Good.")
     settings(graded, 'partners = [["dan", "cleo", "eve", "ida"]]\n')
-    grade(graded, "ps1", ["ida"], workers=1)
+    grade(graded, "ps1", ["ida"], How(workers=1))
     found = lines(graded)
     assert {who: found[who].points for who in ("cleo", "dan", "eve", "ida")} == {
         "cleo": 5, "dan": 5, "eve": 5, "ida": 5,
@@ -520,7 +521,7 @@ def test_points_by_hand_stay_and_a_new_partner_gets_them(graded):
         if cell["id"] == "why":
             cell["source"] = "Because of something else."
     notebooks.write_text(folder, json.dumps(notebook))
-    grade(graded, "ps1", ["ida"], workers=1)
+    grade(graded, "ps1", ["ida"], How(workers=1))
     assert all(lines(graded)[who].changed == ("why",) for who in ("cleo", "dan", "eve", "ida"))
     by_hand(graded, "dan", 2.0)
     assert not any(lines(graded)[who].waits for who in ("cleo", "dan", "eve", "ida"))
@@ -544,7 +545,7 @@ def test_who_is_dropped_leaves_the_work_to_the_partners(graded, here, erase):
         for path in graded.folder.rglob("*"):
             content = path.read_bytes() if path.is_file() else b""
             assert path.name != "ada" and not re.search(rb"\bada\b|\bAda\b", content), path
-    (record,) = grade(graded, "ps1", ["ben"], workers=1)
+    (record,) = grade(graded, "ps1", ["ben"], How(workers=1))
     assert (record.student, record.status, lines(graded)["ben"].total) == ("ben", GRADED, 10)
     told = drop(graded, "dan", erase=erase)
     assert "The work on ps1 stays with cleo, in grading/submitted/cleo/ps1." in told

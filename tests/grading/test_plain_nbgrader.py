@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import pytest
 from nbgrader.api import Gradebook
 
+from cellgrader.grade.how import How
 from cellgrader.notebook import document as notebooks
 from cellgrader.processes.pool import Died
 from cellgrader.release import sample
@@ -167,13 +168,13 @@ def test_the_same_workers_examine_and_one_that_dies_is_one_failure(toy, monkeypa
     asked = []
 
     @contextmanager
-    def workers(course, name, **options):
-        asked.append((course.root, name, options))
+    def workers(course, name, how):
+        asked.append((course.root, name, how))
         yield lambda given: [(given[0], Died("the process that examined it died, twice"))]
 
     monkeypatch.setattr("cellgrader.grade.plain_nbgrader.examining", workers)
     outcome = toy.api(Reader__timeout=7).autograde("ps1", "*")
-    assert asked == [(toy.root, "ps1", {"timeout": 7, "everything": False, "unsafe": False})]
+    assert asked == [(toy.root, "ps1", How(workers=1, timeout=7))]
     assert not outcome["success"] and not list(toy.autograded.rglob("*.ipynb"))
     assert outcome["log"].count("could not be graded: the process that examined it died, twice.") == 2
 

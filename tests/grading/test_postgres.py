@@ -15,6 +15,7 @@ import pytest
 from cellgrader.course.address import DB_URL
 from cellgrader.course.folders import Course
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.scores import read_scores
 from cellgrader.pages.feedback import make_feedback
@@ -54,7 +55,7 @@ def test_the_same_class_gets_the_same_rows(toy, address, tmp_path):
     scores = []
     for here in (toy, other):
         release(here, target=here.folder / "released")
-        scores.append(read_scores(here, "ps1", grade(here, "ps1", workers=1, timeout=20)))
+        scores.append(read_scores(here, "ps1", grade(here, "ps1", how=How(workers=1, timeout=20))))
     rows = state.gradebook(other.gradebook_url)
     assert rows == state.gradebook(toy.gradebook_url)
     assert len(rows["submitted_assignment"]) == 3 and len(rows["grade"]) == 15

@@ -12,6 +12,7 @@ import re
 import pytest
 
 from cellgrader.course.folders import Course
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.scores import read_scores
 from cellgrader.notebook import document as notebooks
@@ -50,7 +51,7 @@ def graded(request, real):
     name, everybody = request.param
     students = sample.who_hands_in(real, name) if everybody else BOTH_ENDS
     expected = sample.make_submissions(real, name, students)
-    records = grade(real, name, list(expected), workers=2 if everybody else 1, timeout=TIMEOUT)
+    records = grade(real, name, list(expected), How(workers=2 if everybody else 1, timeout=TIMEOUT))
     said = {record.student: record.messages for record in records}
     return name, expected, read_scores(real, name, records), said
 

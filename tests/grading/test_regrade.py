@@ -15,6 +15,7 @@ from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import handed_in as submissions_of
 from cellgrader.course.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.preview import Preview, as_table, by_exercise, preview
 from cellgrader.grade.submissions import Run, grade
 from cellgrader.marks import history, in_words
@@ -52,9 +53,9 @@ def set_check(course: Course, old: str, new: str) -> None:
     checks.write_text(checks.read_text().replace(old, new))
 
 
-def regrade(course: Course, **how) -> None:
+def regrade(course: Course, only_gains: bool = False, **told) -> None:
     release(course, target=course.folder / "released")
-    grade(course, "ps1", workers=1, **how)
+    grade(course, "ps1", how=How(workers=1, only_gains=only_gains), **told)
 
 
 def totals(course: Course) -> dict[str, float | None]:
@@ -152,7 +153,7 @@ def test_a_planted_wrong_check_is_seen_before_it_takes_points(released, monkeypa
     # Before: nothing would change, so nothing is examined.
     with monkeypatch.context() as patched:
         patched.setattr(Run, "examining", pytest.fail)
-        found = preview(toy, "ps1", workers=1)
+        found = preview(toy, "ps1", how=How(workers=1))
     assert not found.differences and found.same == 2 and found.without == ("broken",)
     assert found.summary[0] == "0 would gain, 0 would lose, 2 would stay."
 
@@ -160,7 +161,7 @@ def test_a_planted_wrong_check_is_seen_before_it_takes_points(released, monkeypa
     set_check(toy, RIGHT, WRONG)
     notebooks.write(sample.answered(released, right), toy.submitted / "broken" / "ps1" / "ps1.ipynb")
     before = content(toy)
-    found = preview(toy, "ps1", workers=1)
+    found = preview(toy, "ps1", how=How(workers=1))
     assert content(toy) == before
     text = printed(toy, found)
     print(text, *found.summary, sep="\n")
@@ -312,6 +313,6 @@ def test_a_preview_without_marks_and_one_that_should_write_say_so(released, monk
     (toy.root / "book").mkdir()
     monkeypatch.chdir(toy.root)
     with pytest.raises(CourseError, match="--preview writes nothing, but --feedback"):
-        preview_grades(["ps1"], [], workers=None, timeout=None, db_url="", feedback=True)
+        preview_grades(["ps1"], [], How(), db_url="", feedback=True)
     with pytest.raises(CourseError, match="eve should have handed in ps1"):
         preview(toy, "ps1", ["eve"])

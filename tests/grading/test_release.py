@@ -11,6 +11,7 @@ from nbgrader.api import Grade, Gradebook, SubmittedNotebook
 
 from cellgrader.course.records import GRADED, Record
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.export import final_grades, read_course
 from cellgrader.marks.history import read_history
@@ -94,7 +95,7 @@ def test_a_second_notebook_in_solutions_is_no_part_of_the_assignment(toy, monkey
     assert warning.startswith("Passed over: solutions/ps1/ps1-Copy1.ipynb.")
     assert not (toy.assignments / "ps1" / copy.name).exists()
     sample.make_submissions(toy, "ps1", ("perfect",))
-    records = grade(toy, "ps1", workers=1)
+    records = grade(toy, "ps1", how=How(workers=1))
 
     def every_total() -> set[float]:
         """The total of the table, the export, Canvas's file, the history, and the feedback page."""

@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from cellgrader.course.folders import Course
 from cellgrader.course.records import Record, read_record
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import Run, grade
 from cellgrader.leaderboard import as_page, check_of, make_board
 from cellgrader.marks.export import read_course
@@ -314,7 +315,7 @@ def graded(course) -> dict[str, Record]:
     hand_in(course, "ada")
     hand_in(course, "ben", RIGHT + WORDS_OF_MINE, _dictionary)
     hand_in(course, "cleo", change=Path.unlink)
-    return {record.student: record for record in grade(course, "ps9", workers=2, timeout=60)}
+    return {record.student: record for record in grade(course, "ps9", how=How(workers=2, timeout=60))}
 
 
 @pytest.mark.nightly
@@ -369,7 +370,7 @@ def test_the_leaderboard_shows_the_final_half_when_the_class_is_closed(course, g
 @pytest.mark.nightly
 def test_points_come_from_the_final_half_when_the_class_is_closed(course, graded):
     systems.make_final(course, "ps9")
-    (again,) = grade(course, "ps9", ["ada"], workers=1, timeout=60)
+    (again,) = grade(course, "ps9", ["ada"], How(workers=1, timeout=60))
     assert not again.before and "Final half of the hidden split" in again.sentence
     assert read_record(course, "ps9", "ada").measured["half"] == "final"
 

@@ -30,6 +30,7 @@ from cellgrader.course.gradebook import open_gradebook
 from cellgrader.course.records import read_record
 from cellgrader.course.snapshot import Snapshot
 from cellgrader.errors import CourseError
+from cellgrader.grade.how import How
 from cellgrader.grade.submissions import grade
 from cellgrader.grade.who import to_grade
 from cellgrader.marks import export
@@ -84,7 +85,7 @@ def graded(tmp_path_factory):
     without = json.loads(dump(everything))
     without["cells"] = [c for c in without["cells"] if c["id"] not in ("double-test", "why")]
     hand_in("deleted", dump(without))
-    records = grade(course, "ps1", workers=1, timeout=10)
+    records = grade(course, "ps1", how=How(workers=1, timeout=10))
     return course, records, read_scores(course, "ps1", records)
 
 
@@ -371,7 +372,7 @@ def test_a_refusal_of_the_system_is_a_sentence(toy, monkeypatch, call):
         if call == "release":
             commands.release_assignments([])
         else:
-            commands.grade_submissions([], [], False, None, None)
+            commands.grade_submissions([], [], How())
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights are another matter there")
@@ -388,7 +389,7 @@ def test_nothing_is_written_where_nobody_handed_in(tmp_path, monkeypatch):
     course = make_toy_course(tmp_path / "course")
     monkeypatch.setattr(commands, "find_root", lambda: course.root)
     with pytest.raises(CourseError, match="but there are none"):
-        commands.grade_submissions(["ps1"], [], False, None, None)
+        commands.grade_submissions(["ps1"], [], How())
     assert not course.folder.exists()
 
 
@@ -412,7 +413,7 @@ def test_an_interrupted_run_stops_and_leaves_no_record_of_what_it_did_not_grade(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        grade(toy, "ps1", workers=1, tell=interrupt)
+        grade(toy, "ps1", how=How(workers=1), tell=interrupt)
     assert read_record(toy, "ps1", "ada") is not None
     assert read_record(toy, "ps1", "ben") is None or read_record(toy, "ps1", "ben").status == "missing"
     assert read_record(toy, "ps1", "carla") is None

@@ -10,6 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from cellgrader.course.records import read_record
+from cellgrader.grade.how import How
 from cellgrader.grade.preview import preview
 from cellgrader.grade.submissions import Run
 from cellgrader.grade.which_counts import counting, worth
@@ -120,7 +121,7 @@ def test_a_preview_compares_with_the_attempt_that_counts_and_writes_nothing(cour
 
     monkeypatch.setattr(Run, "examining", examining)
     before = content(course)
-    found = preview(course, "ps1", unsafe=True)
+    found = preview(course, "ps1", how=How(unsafe=True))
     (one,) = found.differences
     assert (one.before.total, one.now.total, one.now.attempt) == (6, 9, 1)
     assert examined[-1].attempt == 1 and content(course) == before
@@ -128,7 +129,7 @@ def test_a_preview_compares_with_the_attempt_that_counts_and_writes_nothing(cour
     hand_in(course, 0)
     before = content(course)
     for now[0], differ in ((1, []), (2, []), (3, [3])):
-        found = preview(course, "ps1", unsafe=True)
+        found = preview(course, "ps1", how=How(unsafe=True))
         assert [each.gain for each in found.differences] == differ and examined[-1].attempt == 3
         assert found.same == 1 - len(differ)
     assert found.differences[0].why == {"quadruple": "version 3 was handed in"}

@@ -141,18 +141,6 @@ def test_hits_do_not_depend_on_the_batch():
     assert together == [lm.hits("ab\n", [pair], " c")[0] for pair in pairs]
 
 
-def test_answers_are_scored_by_their_probability():
-    lm = small()
-    scores = lm.log_probability("ab c", ["d", "ab", "e1"])
-    for answer, score in scores.items():
-        ids = torch.cat([lm.ids("ab c"), lm.ids(answer)], dim=1)
-        with torch.no_grad():
-            logs = lm.model(ids[:, :-1]).logits.log_softmax(-1)
-        n = len(lm.ids(answer)[0])
-        expected = logs[0, -n:].gather(-1, ids[0, -n:, None]).sum().item()
-        assert score == pytest.approx(expected, abs=1e-4)
-
-
 def test_completing_stops_and_can_be_drawn():
     lm = small()
     text = lm.complete("ab", 6)

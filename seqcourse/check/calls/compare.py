@@ -71,6 +71,19 @@ class AnyError(Exception):
     """Raised by a likely mistake that matches any error whose message contains this pattern."""
 
 
+def stopping(pattern: str, when: Callable[..., bool] = lambda *given: True) -> Callable[..., None]:
+    """A likely mistake that stops with any error whose message contains this pattern.
+
+    when: of the arguments, whether it stops.
+    """
+
+    def stops(*given: Any) -> None:
+        if when(*given):
+            raise AnyError(pattern)
+
+    return stops
+
+
 @dataclass(frozen=True)
 class Other:
     """A result that plain arrays cannot represent, described by a fixed phrase."""

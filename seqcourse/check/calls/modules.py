@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor, nn
 
@@ -26,8 +25,8 @@ from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, out
 from seqcourse.check.calls.errors import error_kind
 from seqcourse.check.calls.gradients import compare_gradients, place_in_words, reached_from
 from seqcourse.check.calls.inputs import copy, each_tensor, normal
-from seqcourse.check.calls.recording import after, unchanged
-from seqcourse.check.calls.values import arrays, result
+from seqcourse.check.calls.recording import Asked, after, unchanged
+from seqcourse.check.calls.values import Found, Given, arrays, result
 from seqcourse.check.told.discreet import sizes_told
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
@@ -50,8 +49,8 @@ def module_arguments(
 
 
 def record_module(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
-) -> dict[str, numpy.ndarray]:
+    student: Callable[..., Any], given: Given, prefix: str = "", gradient: Sequence[str] = ()
+) -> Found:
     """Build an object for a probe, set its weights and call it; record results and gradients."""
     mine = copy(dict(given))
     found = arrays(
@@ -61,44 +60,34 @@ def record_module(
 
 
 def judge_module(
-    name: str,
-    found: Mapping[str, numpy.ndarray],
-    given: Mapping[str, Any],
-    reference: Callable[..., Any],
-    likely: Iterable[Likely] = (),
+    exercise: Asked,
+    found: Found,
+    given: Given,
     prefix: str = "",
     gradient: Sequence[str] = (),
     *,
+    label: str = "",
     hint: str = "",
-    tolerance: float | None = None,
-    parts: Sequence[str] = (),
 ) -> None:
-    """Judge what `record_module` stored under the same prefix; raise Mistake if it is wrong."""
+    """Judge what `record_module` stored under the same prefix, as `judge` does a call."""
+    name, tolerance, hint = label or exercise.name, exercise.tolerance, hint or exercise.hint
     built = result(found, f"{prefix}built")
     if isinstance(built, Stopped):
-        question = _explain_stop(likely, built, given) or hint
+        question = _explain_stop(exercise.likely, built, given) or hint
         with sizes_told(given):
             told = stopped("it", built)
         wanted = ", ".join(given["build"]) or "no arguments"
         raise Mistake(f"{name} could not be built with {wanted}: {told}", question, sized=True)
     _compare_names(name, found, given["weights"], prefix)
     unchanged(name, found, _inputs(given), prefix)
-    right = arrays(**_build_and_call(reference, copy(dict(given)), gradient))
+    right = arrays(**_build_and_call(exercise.reference, copy(dict(given)), gradient))
     results, expected = result(found, f"{prefix}result"), result(right, "result")
-    fitting = _explanations(likely, results, given, tolerance)
+    fitting = _explanations(exercise.likely, results, given, tolerance)
+    told = dict(hint=hint, tolerance=tolerance, parts=exercise.parts)
     for number, call in enumerate(given["calls"]):
-        label = f"{name} ({ORDINALS[number]} call of one object{MODES[number % 2]})" if number else name
+        where = f"{name} ({ORDINALS[number]} call of one object{MODES[number % 2]})" if number else name
         mistakes = [Likely(question, _returns(wrong[number])) for question, wrong in fitting]
-        compare(
-            label,
-            results[number],
-            expected[number],
-            call.values(),
-            mistakes,
-            hint=hint,
-            tolerance=tolerance,
-            parts=parts,
-        )
+        compare(where, results[number], expected[number], call.values(), mistakes, **told)
     if bool(result(found, f"{prefix}alike")):
         raise Mistake(f"{name}: {ALIKE}")
     if gradient:
@@ -110,9 +99,7 @@ def judge_module(
         compare_gradients(name, *reached, tolerance)
 
 
-def _build_and_call(
-    build: Callable[..., Any], given: Mapping[str, Any], gradient: Sequence[str]
-) -> dict[str, Any]:
+def _build_and_call(build: Callable[..., Any], given: Given, gradient: Sequence[str]) -> dict[str, Any]:
     """Build and call an object; return its results by name. Used by both the probe and the verdict."""
     instance = outcome(lambda: build(**given["build"]), ())
     if isinstance(instance, Exception):
@@ -140,7 +127,7 @@ def _build_and_call(
     return used | {f"gradient.{key}": item for key, item in reached.items()}
 
 
-def _followed(given: Mapping[str, Any]) -> dict[str, Tensor]:
+def _followed(given: Given) -> dict[str, Tensor]:
     """Put copies of leaves in the place of all floating inputs; return the leaves by name."""
     leaves: dict[str, Tensor] = {}
 
@@ -203,9 +190,7 @@ def _in_words(shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
     return tuple(f"{key} {shape}" for key, shape in sorted(shapes.items()))
 
 
-def _compare_names(
-    name: str, found: Mapping[str, numpy.ndarray], weights: Mapping[str, Tensor], prefix: str
-) -> None:
+def _compare_names(name: str, found: Found, weights: Mapping[str, Tensor], prefix: str) -> None:
     """Raise Mistake unless the object has exactly the parameters that the text asks for."""
     theirs = set(result(found, f"{prefix}names"))
     wanted = _in_words({key: tuple(value.shape) for key, value in weights.items()})
@@ -226,7 +211,7 @@ def _compare_names(
         )
 
 
-def _inputs(given: Mapping[str, Any]) -> dict[str, Any]:
+def _inputs(given: Given) -> dict[str, Any]:
     """The arguments of all calls by name, for `unchanged`."""
     calls = given["calls"]
     return {
@@ -236,7 +221,7 @@ def _inputs(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _explain_stop(likely: Iterable[Likely], stopped: Stopped, given: Mapping[str, Any]) -> str:
+def _explain_stop(likely: Iterable[Likely], stopped: Stopped, given: Given) -> str:
     """The question of the first likely mistake that fails to build with the same error, or ""."""
     for mistake in likely:
         built = _build_and_call(mistake.answer, copy(dict(given)), ())["built"]
@@ -246,7 +231,7 @@ def _explain_stop(likely: Iterable[Likely], stopped: Stopped, given: Mapping[str
 
 
 def _explanations(
-    likely: Iterable[Likely], results: Any, given: Mapping[str, Any], tolerance: float | None
+    likely: Iterable[Likely], results: Any, given: Given, tolerance: float | None
 ) -> list[tuple[str, Any]]:
     """(question, results) of the likely mistakes that explain all calls; of all if none does."""
     tried = []

@@ -10,25 +10,17 @@ import contextlib
 import io
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import (
-    Likely,
-    LikelyMistakes,
-    Mistake,
-    compare,
-    is_right,
-    listed,
-    outcome,
-)
+from seqcourse.check.calls.compare import Likely, Mistake, compare, is_right, outcome
 from seqcourse.check.calls.gradients import compare_gradients, place_in_words, traced
 from seqcourse.check.calls.inputs import copy, floating
-from seqcourse.check.calls.values import arrays, plainly, result
+from seqcourse.check.calls.values import Found, Given, arrays, plainly, result
 from seqcourse.check.calls.watch import Watch, paused
 
 # A record's flag: a loss that should be a number is a tensor that a gradient could still go through.
@@ -40,7 +32,7 @@ KEPT = "Does something stay from one call to the next: a list, a counter, a tens
 MOST_MIXED = 3
 
 
-def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:
+def after(given: Given, prefix: str = "") -> Found:
     """The inputs after the call, for `unchanged`. Functions and generators are left out."""
     left = {name: value for name, value in given.items() if _has_numbers(value)}
     flags = {
@@ -51,7 +43,7 @@ def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray
     return arrays(**{f"{prefix}after.{name}": value for name, value in left.items()}, **flags)
 
 
-def _mixed(reference: Callable[..., Any], given: Mapping[str, Any]) -> list[Likely]:
+def _mixed(reference: Callable[..., Any], given: Given) -> list[Likely]:
     """Mistakes in which the sequences of a batch meet: arguments are summed over its axis."""
     sizes = [
         len(value) if isinstance(value, Tensor) and value.ndim > 1 and value.is_floating_point() else 0
@@ -76,9 +68,7 @@ def _has_numbers(value: Any) -> bool:
     return not callable(value) and not isinstance(value, torch.Generator)
 
 
-def unchanged(
-    name: str, found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str = ""
-) -> None:
+def unchanged(name: str, found: Found, given: Given, prefix: str = "") -> None:
     """Raise Mistake if the inputs recorded by `after` differ from `given`."""
     for key, before in after(given, prefix).items():
         floating = before.dtype.kind == "f"
@@ -100,8 +90,8 @@ _CHANGED = {
 
 
 def record(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
-) -> dict[str, numpy.ndarray]:
+    student: Callable[..., Any], given: Given, prefix: str = "", gradient: Sequence[str] = ()
+) -> Found:
     """Call a student's function for a probe; record its result, the inputs afterwards, and gradients.
 
     One call gives the result and the gradients; the first case gets a second one, without gradients.
@@ -109,7 +99,7 @@ def record(
     kept = copy(dict(given))
     wanted = floating({name: given[name] for name in gradient})
 
-    def plain() -> dict[str, numpy.ndarray]:
+    def plain() -> Found:
         got = outcome(student, tuple(given.values()))
         return arrays(**{f"{prefix}result": got}) | after(given, prefix)
 
@@ -127,9 +117,7 @@ def record(
     return found | arrays(**{f"{prefix}gradient.{place}": item for place, item in reached.items()})
 
 
-def record_losses(
-    call: Callable[..., tuple[Any, Any]], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_losses(call: Callable[..., tuple[Any, Any]], given: Given, prefix: str = "") -> Found:
     """Record a training, `call(*arguments)` = (losses, weights): losses may be numbers or tensors ()."""
     graphs = []
 
@@ -145,9 +133,9 @@ def record_losses(
 
 
 def observe(
-    record: Callable[..., Mapping[str, numpy.ndarray]],
+    record: Callable[..., Found],
     student: Callable[..., Any],
-    given: Mapping[str, Any],
+    given: Given,
     prefix: str = "",
     gradient: Sequence[str] = (),
 ) -> tuple[dict[str, numpy.ndarray], dict[str, str]]:
@@ -165,29 +153,42 @@ def observe(
     return dict(found), watch.ran_in
 
 
+class Asked(Protocol):
+    """What of an exercise (`check.exercise.Exercise`) judges a call."""
+
+    name: str
+    reference: Callable[..., Any]
+    likely: Sequence[Likely]
+    hint: str
+    tolerance: float | None
+    parts: Sequence[str]
+
+
 def judge(
-    name: str,
-    found: Mapping[str, numpy.ndarray],
-    given: Mapping[str, Any],
-    reference: Callable[..., Any],
-    likely: LikelyMistakes = (),
+    exercise: Asked,
+    found: Found,
+    given: Given,
     prefix: str = "",
     gradient: Sequence[str] = (),
     *,
+    label: str = "",
     hint: str = "",
-    tolerance: float | None = None,
-    parts: Sequence[str] = (),
 ) -> None:
-    """Judge what `record` stored under the same prefix; raise Mistake if it is wrong."""
+    """Judge what `record` stored under the same prefix; raise Mistake if it is wrong.
+
+    label: what messages call the answer; its name without.
+    hint: a question for the case that no likely mistake explains it; the exercise's without.
+    """
+    name, reference, tolerance = label or exercise.name, exercise.reference, exercise.tolerance
     unchanged(name, found, given, prefix)
     got = result(found, f"{prefix}result")
     # Convert the reference's and the likely mistakes' results as the student's were converted, so that
     # 2.0 and tensor(2.0) are equal.
     right, expected, _ = traced(reference, given, gradient)
     expected = plainly(lambda: expected)()
-    likely = [*listed(likely), *_mixed(reference, given)]
+    likely = [*exercise.likely, *_mixed(reference, given)]
     likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
-    told = dict(hint=hint, tolerance=tolerance, parts=parts)
+    told = dict(hint=hint or exercise.hint, tolerance=tolerance, parts=exercise.parts)
     compare(name, got, expected, given.values(), likely, **told)
     if found.get(f"{prefix}{GRAPH}"):
         raise Mistake(

@@ -24,6 +24,9 @@ from torch import Tensor
 from seqcourse.check.calls.compare import NOT_A_TENSOR, Mistake, Other, Stopped
 from seqcourse.check.calls.errors import error_kind
 
+Found = Mapping[str, numpy.ndarray]  # what a probe hands over: arrays by name
+Given = Mapping[str, Any]  # what an answer is called with: arguments by name
+
 MOST_PARTS = 2_000
 MOST_LETTERS = 1_000
 MOST_NUMBERS = 500_000

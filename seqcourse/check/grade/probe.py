@@ -34,7 +34,7 @@ from seqcourse.check.calls.errors import is_unsolved
 from seqcourse.check.calls.naming import WRITTEN, written_numbers
 from seqcourse.check.calls.payload import pack
 from seqcourse.check.calls.recording import observe
-from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.values import Found, arrays
 
 RAN = "ran"
 UNSOLVED = "unsolved"
@@ -57,7 +57,7 @@ def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
         (folder / ENDING).write_text(why, encoding="utf-8")
 
 
-def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
+def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> Found:
     """Call the answer on each input, and write down what it does."""
     return ready(check)(space)
 
@@ -78,7 +78,7 @@ def ready(check: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, n
     return lambda space: _recorded(check["answer"], space, record, place, calls)
 
 
-def _letter(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
+def _letter(check: Mapping[str, Any], space: Mapping[str, Any]) -> Found:
     """The answer to a poll."""
     if check["answer"] not in space:
         return arrays(**{MISSING: True})
@@ -89,10 +89,10 @@ def _letter(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, num
 def _recorded(
     answer: str,
     space: Mapping[str, Any],
-    record: Callable[..., Mapping[str, numpy.ndarray]],
+    record: Callable[..., Found],
     place: Callable[[Mapping[str, Any]], Mapping[str, Any]],
     calls: list[dict[str, Any]],
-) -> dict[str, numpy.ndarray]:
+) -> Found:
     """What the answer does on every call, and what ran in it."""
     if answer not in space:
         return arrays(**{MISSING: True})

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy
 import torch
 
 from seqcourse.check.calls.compare import Mistake, Stopped
@@ -20,6 +19,7 @@ from seqcourse.check.calls.forbidden import refuse
 from seqcourse.check.calls.inputs import packed
 from seqcourse.check.calls.payload import pack, unpack
 from seqcourse.check.calls.recording import quiet, record
+from seqcourse.check.calls.values import Found
 from seqcourse.check.cards.load import load_checks
 from seqcourse.check.grade.probe import BROKE, MISSING, RAN, UNSOLVED, probe
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
@@ -107,7 +107,7 @@ class Judge:
             except Exception as error:  # such as parts within parts that no recursion reaches the end of
                 return Verdict.none(_unjudged(error))
 
-    def _judge(self, found: Mapping[str, numpy.ndarray]) -> Verdict:
+    def _judge(self, found: Found) -> Verdict:
         check, name = self.check, self.check.answer
         if MISSING in found:
             return Verdict.none(
@@ -153,7 +153,7 @@ class Judge:
             return Verdict(0.0, findings)
         return Verdict(1 - sum(map(len, wrong.values())) / max(1, len(given)), findings)
 
-    def _narrowed(self, check: HiddenCheck, found: Mapping[str, numpy.ndarray]) -> HiddenCheck:
+    def _narrowed(self, check: HiddenCheck, found: Found) -> HiddenCheck:
         """The check with those likely mistakes that fit all cases; on one case many look the same."""
         made = list(self.given().values())
         results = [(found, f"{number}.result") for number in range(len(made))]

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.recording import quiet
+from seqcourse.check.calls.values import Given
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import importable
 from seqcourse.check.inside import changed
@@ -71,7 +72,7 @@ def calls_of(exercise: Exercise) -> list[Call]:
     return calls + others
 
 
-def _turned(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _turned(given: Given) -> Mapping[str, Any]:
     """The same with the numbers in another order, each tensor's by another number of places."""
     steps = itertools.count(1)
     return _each_tensor(given, lambda value: value.roll(next(steps), -1) if value.ndim else value)
@@ -99,7 +100,7 @@ def _is_floating(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point()
 
 
-def sizes(exercise: Exercise, given: Mapping[str, Any]) -> str:
+def sizes(exercise: Exercise, given: Given) -> str:
     """The arguments in words: "q (2, 3, 5), mask (3, 4), eps = 0.5"."""
     if exercise.is_class:
         built = ", ".join(f"{name}={value!r}" for name, value in given["build"].items())
@@ -107,7 +108,7 @@ def sizes(exercise: Exercise, given: Mapping[str, Any]) -> str:
     return _listed(given)
 
 
-def _listed(given: Mapping[str, Any]) -> str:
+def _listed(given: Given) -> str:
     return ", ".join(filter(None, (_argument(name, value) for name, value in given.items())))
 
 

@@ -25,7 +25,7 @@ import torch
 
 from seqcourse.check.calls.errors import is_unsolved
 from seqcourse.check.calls.payload import pack, unpack
-from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.values import Found, arrays
 
 # The file name of the answer's code, by which its lines are told from the library's.
 PLACE = "<viva>"
@@ -39,9 +39,7 @@ Work = Callable[[], dict[str, numpy.ndarray]]
 Done = tuple[dict[str, numpy.ndarray] | None, float]
 
 
-def run(
-    check: Mapping[str, Any], space: Mapping[str, Any], forks: bool = True
-) -> dict[str, numpy.ndarray]:
+def run(check: Mapping[str, Any], space: Mapping[str, Any], forks: bool = True) -> Found:
     """What every version does on every call.
 
     Args:
@@ -77,7 +75,7 @@ def run(
     return found
 
 
-def _calls(source: str, check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
+def _calls(source: str, check: Mapping[str, Any], space: Mapping[str, Any]) -> Found:
     found: dict[str, numpy.ndarray] = {}
     lines = _Lines()
     record = _function(check["record"])
@@ -107,7 +105,7 @@ def _kept(name: str, value: numpy.ndarray) -> bool:
     return name.split(".")[0] in (*KEPT, "unsolved") and value.size <= MOST_NUMBERS
 
 
-def _shapes(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
+def _shapes(check: Mapping[str, Any], space: Mapping[str, Any]) -> Found:
     """The shapes of the marked expressions, of those with one shape on all of these calls."""
     seen: dict[int, set[tuple[int, ...]]] = {}
 

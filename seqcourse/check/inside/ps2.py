@@ -5,14 +5,14 @@ Each decoder is a function step(tokens, state) -> (logits, state) for any batch 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
 from seqcourse.check.calls.recording import record
+from seqcourse.check.calls.values import Found, Given
 from seqcourse.tokens import EOS
 
 TRAINED = ("step", "state")  # of `scheduled_sampling`
@@ -45,13 +45,11 @@ def ending_step(
     return torch.cat([special, ending, logits[:, EOS + 1 :]], dim=1), (hidden, left)
 
 
-def record_search(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
-    """One search for a probe; a list of words and a plain number are as good as tensors."""
+def record_tidily(search: Callable[..., Any]) -> Callable[..., Any]:
+    """The same search; a list of words and a plain number are as good as tensors."""
 
-    def tidied(*arguments: Any) -> Any:
-        got = student(*arguments)
+    def found(*arguments: Any) -> Any:
+        got = search(*arguments)
         if not isinstance(got, (tuple, list)) or len(got) != 2:
             return got
         tokens, score = got
@@ -63,12 +61,15 @@ def record_search(
             score = score[0]
         return tokens, score
 
-    return record(tidied, given, prefix)
+    return found
 
 
-def record_scheduled(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_search(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
+    """One search for a probe."""
+    return record(record_tidily(student), given, prefix)
+
+
+def record_scheduled(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """One run for a probe, with gradients where nothing is drawn."""
     return record(student, given, prefix, TRAINED if given["epsilon"] == 1 else ())
 

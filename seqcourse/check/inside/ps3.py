@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
 from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.recording import record
+from seqcourse.check.calls.values import Found, Given
 
 
 def look(
@@ -25,9 +25,7 @@ def readout(z: Tensor, out: Tensor) -> Tensor:
     return z @ out.T
 
 
-def record_links(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_links(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """The links of every sentence pair for a probe; a pair's words are joined by spaces in `given`."""
 
     def all_pairs(weights: Sequence[Tensor], source: Sequence[str], target: Sequence[str]) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -14,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 from seqcourse import functional
 from seqcourse.check.calls.inputs import copy
 from seqcourse.check.calls.recording import record
-from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.values import Found, Given, arrays
 
 
 def _set_layer(x: Tensor, w: Tensor) -> Tensor:
@@ -76,8 +75,8 @@ class _Sizes(TorchDispatchMode):
 
 
 def record_sizes(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
-) -> dict[str, numpy.ndarray]:
+    student: Callable[..., Any], given: Given, prefix: str = "", gradient: Sequence[str] = ()
+) -> Found:
     """One call for a probe, and the size of the largest tensor in it; gradients by another call."""
     kept = copy(dict(given))
     with _Sizes() as sizes:

@@ -4,10 +4,9 @@ counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -15,10 +14,10 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import outcome
 from seqcourse.check.calls.inputs import copy
 from seqcourse.check.calls.recording import record
-from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.values import Found, Given, arrays
 
 
-def record_both(step: Callable[..., Any], given: Mapping[str, Any]) -> list[Any]:
+def record_both(step: Callable[..., Any], given: Given) -> list[Any]:
     """What two continuations of the cache that a step returns give, when both are made."""
     x, past, *rest = copy(dict(given)).values()
     _, cache = step(x, past, *rest)
@@ -26,8 +25,8 @@ def record_both(step: Callable[..., Any], given: Mapping[str, Any]) -> list[Any]
 
 
 def record_continued(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
-) -> dict[str, numpy.ndarray]:
+    student: Callable[..., Any], given: Given, prefix: str = "", gradient: Sequence[str] = ()
+) -> Found:
     """What `record` writes down of one step, and two continuations of its cache."""
     found = record(student, given, prefix, gradient)
     return found | arrays(**{f"{prefix}continued": outcome(record_both, (student, given))})
@@ -50,9 +49,7 @@ def step(
     return (x + 2 * y @ w_out.T) @ out.T, cache
 
 
-def record_generate(
-    student: Callable[..., Tensor], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_generate(student: Callable[..., Tensor], given: Given, prefix: str = "") -> Found:
     """What `record` writes down, and how many tokens each call of step was fed."""
     widths = []
 

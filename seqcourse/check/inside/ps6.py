@@ -8,7 +8,6 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor, nn
 
@@ -17,7 +16,7 @@ from seqcourse.check.calls.compare import outcome
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.modules import begin_alike
 from seqcourse.check.calls.recording import record, record_losses
-from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.values import Found, Given, arrays
 from seqcourse.tokens import EOS
 
 READINGS = count()
@@ -107,18 +106,14 @@ class Small:
         return Step(logits, (hidden, left, first, ended), even)
 
 
-def record_translate(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_translate(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """What `record` writes down, and how many steps were taken when all sentences had ended."""
     model = replace(given["model"], late=[])
     found = record(student, {**given, "model": model}, prefix)
     return found | arrays(**{f"{prefix}late": len(model.late)})
 
 
-def record_transformer(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_transformer(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """Build a model, give every parameter the numbers of its shape, and run it.
 
     No name is asked for: all parameters of a shape get the same numbers. So a model is known by how
@@ -180,7 +175,7 @@ class _Run:
     """The two ways through a model: all words at once, and word by word."""
 
     @staticmethod
-    def of(given: Mapping[str, Any]) -> Callable[[nn.Module], Any]:
+    def of(given: Given) -> Callable[[nn.Module], Any]:
         src, lengths, tgt = (given[name] for name in ("src", "lengths", "tgt"))
 
         @torch.no_grad()
@@ -234,9 +229,7 @@ def record_each_step(
     return losses, [p.detach() for p in model.parameters()]
 
 
-def record_taught(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_taught(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """Some steps of training with the answer, for a probe."""
 
     return record_losses(partial(record_each_step, student), given, prefix)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor, nn
 
 from seqcourse.check.calls.compare import outcome
 from seqcourse.check.calls.recording import record, record_losses
-from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.values import Found, Given, arrays
 from seqcourse.check.calls.watch import paused
 from seqcourse.tokens import EOS, PAD
 
@@ -109,7 +108,7 @@ def slopes(model: nn.Module, grid: Tensor, captions: Tensor) -> tuple[Tensor, Te
     return torch.stack(reached[:DIRECTIONS]), torch.stack(reached[DIRECTIONS:]), alone
 
 
-def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def record_trained(student: Callable[..., Any], given: Given) -> tuple[Any, dict[str, Any]]:
     """Build a captioner and train it on a few pictures: the captioner, and what happened."""
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(0)
@@ -139,9 +138,7 @@ def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tup
         return model, {"built": True, "unreached": unreached, "slopes": looks}
 
 
-def record_captioner(
-    trained: tuple[Any, dict[str, Any]], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_captioner(trained: tuple[Any, dict[str, Any]], given: Given, prefix: str = "") -> Found:
     """What a trained captioner does with other pictures."""
     model, found = trained
     if model is not None and not isinstance(found["unreached"], Exception):
@@ -182,9 +179,7 @@ def up_to_the_end(result: Any) -> Any:
     return ids, weights.masked_fill(behind[..., None], 0)
 
 
-def record_mended(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_mended(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """A call of `mended`: what an ended row is fed, and so where it looks, does not matter."""
     end = paused(up_to_the_end)
     return record(lambda *arguments: end(student(*arguments)), given, prefix)
@@ -226,9 +221,7 @@ def record_each_step(
     return losses, [p.detach() for p in model.parameters()]
 
 
-def record_train(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
+def record_train(student: Callable[..., Any], given: Given, prefix: str = "") -> Found:
     """A training with the answer, for a probe; losses may be numbers or tensors."""
 
     return record_losses(partial(record_each_step, student), given, prefix)

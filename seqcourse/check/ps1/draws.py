@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
 from seqcourse.check.calls.compare import Likely, Mistake, compare
 from seqcourse.check.calls.inputs import handed_on
 from seqcourse.check.calls.recording import unchanged
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.calls.values import Found, Given, result
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.told.discreet import is_discreet
 
 DRAWS = 20_000  # so many draws that a frequency is within 0.015 of its probability
@@ -103,7 +103,7 @@ OVERFLOW = Likely(
 )
 
 
-def judge_draw(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
+def judge_draw(found: Found, made: Mapping[str, dict[str, Any]]) -> None:
     """Judge all of CALLS from what `record` wrote down; raise Mistake.
 
     made: kind of input -> arguments, in the order of CALLS; the arrays of call k begin with "k.".
@@ -140,7 +140,7 @@ def judge_draw(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, 
         )
 
 
-def _check_entries(call: str, got: Any, given: Mapping[str, Any], likely: Likely) -> None:
+def _check_entries(call: str, got: Any, given: Given, likely: Likely) -> None:
     """Raise Mistake unless `got` holds one entry's number per row, whichever it is."""
     rows, size = given["logits"].shape
     name = f"draw ({CALLS[call]})"
@@ -154,7 +154,7 @@ def _check_entries(call: str, got: Any, given: Mapping[str, Any], likely: Likely
         )
 
 
-def _check_shares(draws: Tensor, given: Mapping[str, Any]) -> None:
+def _check_shares(draws: Tensor, given: Given) -> None:
     """Raise Mistake unless every entry comes up as often as its probability says."""
     logits, temperature = given["logits"][0], given["temperature"]
     shares = torch.bincount(draws, minlength=len(logits)).double() / len(draws)
@@ -175,9 +175,6 @@ draw = Exercise(
     "draw",
     make=draw_arguments,
     judge_all=judge_draw,
-    cases=cases_of(
-        _call,
-        {kind: dict(call=call, logits=_ROW, temperature=0.6, seed=3) for call, kind in CALLS.items()},
-    ),
+    cases={kind: partial(_call, call, _ROW, temperature=0.6, seed=3) for call, kind in CALLS.items()},
     variants={"draw": {"cases": draw_cases}},
 )

@@ -8,22 +8,23 @@ what the other two faults make of it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError, Mistake
+from seqcourse.check.calls.compare import Mistake, stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.margin import aside
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.calls.values import Found, Given
+from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.inside.ps1 import read_chunk
 
-NAME, TOLERANCE = "train_in_streams", 3e-5
+TOLERANCE = 3e-5
 LEFT = {
     1: "Symptom 1 is still there. Whose characters has a row's state read before the next ones come?",
     2: "Symptom 2 is still there. Of which vector is the norm that you compare with clip?",
@@ -63,87 +64,73 @@ def reference_training(
     length: int,
     rate: float,
     clip: float,
-    *,
-    in_streams: bool = True,
-    fresh: bool = True,
+    left: Collection[int] = (),
 ) -> tuple[Tensor, list[Tensor]]:
     """The losses (K,) and the trained weights.
 
-    in_streams, fresh: False leaves fault 1 (the rows of an update follow one another) or fault 3 (older
-    gradients are added).
+    left: faults that are left: 1 (the rows of an update follow one another), 3 (older gradients are
+    added).
     """
     streams = ids[:-1].unfold(0, length, length)  # (chunks, L)
     updates = len(streams) // len(h)
     losses, older = [], [0.0] * len(weights)
     for k in range(updates):
         rows = torch.arange(len(h))
-        now = rows * updates + k if in_streams else k * len(h) + rows  # the chunk of every stream
+        now = k * len(h) + rows if 1 in left else rows * updates + k  # the chunk of every stream
         places = now[:, None] * length + torch.arange(length)  # (B, L)
         leaves = [w.detach().requires_grad_() for w in weights]
         logits, h = network(ids[places], h.detach(), *leaves)
         loss = -logits.log_softmax(-1).gather(-1, ids[places + 1][..., None]).mean()
         new = torch.autograd.grad(loss, leaves)
-        older = gradients = new if fresh else [a + b for a, b in zip(older, new, strict=True)]
+        older = gradients = [a + b for a, b in zip(older, new, strict=True)] if 3 in left else new
         shrink = min(1.0, clip / float(sum(g.square().sum() for g in gradients)) ** 0.5)
         weights = [w - rate * shrink * g for w, g in zip(leaves, gradients, strict=True)]
         losses.append(loss.detach())
     return torch.stack(losses), [w.detach() for w in weights]
 
 
-def _stopping(*arguments: Any) -> None:
-    raise AnyError("a second time|inplace operation")
-
-
-def judge_clipped(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_clipped(found: Found, given: Given, prefix: str) -> None:
     """Judge what symptom 2 is about, also where all meet: the others cost their own points only."""
-    compare = partial(judge, NAME, found, given, prefix=prefix, hint=LEFT[2], tolerance=TOLERANCE)
+    asked = replace(train_in_streams, likely=(), hint=LEFT[2])
     try:
-        compare(reference_training, ())
+        judge(asked, found, given, prefix)
     except Mistake:
-        for left in (dict(in_streams=False), dict(fresh=False), dict(in_streams=False, fresh=False)):
+        for left in ((1,), (3,), (1, 3)):
             with contextlib.suppress(Mistake), aside():
-                return compare(partial(reference_training, **left), ())
+                other = replace(asked, reference=partial(reference_training, left=left))
+                return judge(other, found, given, prefix)
         raise
 
 
-def _case(label: str, hint: str = "", **sizes: Any) -> Case:
-    return Case(label, lambda: training_arguments(**sizes), hint)
-
-
 train_in_streams = Exercise(
-    NAME,
+    "train_in_streams",
     make=training_arguments,
     reference=reference_training,
     likely={
-        "Does the gradient reach back into older updates? Detach the state between them.": _stopping
+        "Does the gradient reach back into older updates? Detach the state between them.": stopping(
+            "a second time|inplace operation"
+        )
     },
     tolerance=TOLERANCE,
     because="PyTorch's clip_grad_norm_ adds 0.000001 to the norm, which is as good.",
-    cases=[
-        _case("one update of one stream", batch=1, updates=1, length=4, rate=0.5, clip=1e9),
-        _case(
-            "symptom 1: three streams",
-            LEFT[1],
-            batch=3,
-            updates=4,
-            length=2,
-            rate=0.0,
-            clip=1.0,
-            extra=3,
+    cases={
+        "one update of one stream": dict(batch=1, updates=1, length=4, rate=0.5, clip=1e9),
+        "symptom 1: three streams": Kind(
+            dict(batch=3, updates=4, length=2, rate=0.0, clip=1.0, extra=3), LEFT[1]
         ),
-        _case("symptom 2: a small clip", LEFT[2], batch=2, updates=1, length=3, rate=0.5, clip=0.1),
-        _case("symptom 3: several updates", LEFT[3], batch=1, updates=4, length=3, rate=0.5, clip=1e9),
-        _case(
-            "one character again and again",
+        "symptom 2: a small clip": Kind(dict(batch=2, updates=1, length=3, rate=0.5, clip=0.1), LEFT[2]),
+        "symptom 3: several updates": Kind(
+            dict(batch=1, updates=4, length=3, rate=0.5, clip=1e9), LEFT[3]
+        ),
+        "one character again and again": Kind(
+            dict(batch=1, updates=12, length=1, rate=3.0, clip=1e9, alike=True),
             "Every update of the weights follows the same rule, also where the loss is small.",
-            **dict(batch=1, updates=12, length=1, rate=3.0, clip=1e9, alike=True),
         ),
-        _case(
-            "all of that at once",
+        "all of that at once": Kind(
+            dict(batch=3, updates=3, length=2, rate=0.5, clip=0.6, extra=5),
             "Each symptom is gone where it is alone.",
-            **dict(batch=3, updates=3, length=2, rate=0.5, clip=0.6, extra=5),
         ),
-        _case("float32", batch=2, updates=2, length=3, rate=0.5, clip=0.5, dtype=torch.float32),
-    ],
+        "float32": dict(batch=2, updates=2, length=3, rate=0.5, clip=0.5, dtype=torch.float32),
+    },
     variants={"clipped": {"judge": judge_clipped}},
 )

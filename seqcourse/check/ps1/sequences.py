@@ -11,7 +11,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, hinted, standard_cases
 
 Step = Callable[[Tensor, Tensor], Tensor]
 
@@ -58,19 +58,16 @@ forward = Exercise(
     "forward",
     make=forward_arguments,
     reference=reference_forward,
-    cases=[
-        *standard_cases(
-            forward_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)
-        ),
-        *cases_of(
-            forward_arguments,
+    cases={
+        **standard_cases(dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)),
+        **hinted(
+            "Behind a sequence's end its output is zero and its state stays as it was.",
             {
                 f"lengths {ends}": dict(batch=len(ends), time=5, d=2, h=3, lengths=ends)
                 for ends in ([3, 5, 1], [4, 2, 2], [2])
             },
-            "Behind a sequence's end its output is zero and its state stays as it was.",
         ),
-    ],
+    },
 )
 
 
@@ -106,10 +103,8 @@ gradient_norms = Exercise(
     "gradient_norms",
     make=norms_arguments,
     reference=reference_gradient_norms,
-    cases=[
-        *standard_cases(
-            norms_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)
-        ),
-        Case("a long way on which the gradient grows", lambda: norms_arguments(1, 60, 1, 2, growth=1.1)),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)),
+        "a long way on which the gradient grows": dict(batch=1, time=60, d=1, h=2, growth=1.1),
+    },
 )

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def _drawn(gates: int, batch: int, d: int, h: int, dtype: torch.dtype, seed: int) -> dict[str, Tensor]:
@@ -49,7 +49,7 @@ rnn_step = Exercise(
     "rnn_step",
     make=rnn_arguments,
     reference=functional.rnn_step,
-    cases=standard_cases(rnn_arguments, dict(batch=2, d=3, h=4), dict(batch=5, d=7, h=2)),
+    cases=standard_cases(dict(batch=2, d=3, h=4), dict(batch=5, d=7, h=2)),
     forbid=("RNN", "RNNCell", "rnn_tanh", "rnn_tanh_cell", "rnn_step"),
 )
 
@@ -58,9 +58,9 @@ lstm_step = Exercise(
     "lstm_step",
     make=lstm_arguments,
     reference=functional.lstm_step,
-    cases=[
-        *standard_cases(lstm_arguments, dict(batch=2, d=3, h=5), dict(batch=4, d=2, h=3)),
-        Case("large numbers in the cell state", lambda: lstm_arguments(2, 3, 4, scale=50.0)),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, d=3, h=5), dict(batch=4, d=2, h=3)),
+        "large numbers in the cell state": dict(batch=2, d=3, h=4, scale=50.0),
+    },
     forbid=("LSTM", "LSTMCell", "lstm_cell", "lstm_step"),
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.exercise import Exercise, hinted
 from seqcourse.check.inside import ps1 as inside
 
 
@@ -37,18 +37,17 @@ training_pairs = Exercise(
     "training_pairs",
     make=pairs_arguments,
     reference=reference_training_pairs,
-    cases=[
-        Case("the first example", lambda: _numbered(12, 3)),
-        *cases_of(
-            _numbered,
-            {
-                "10 characters in rows of 3: exactly 3 rows": dict(size=10, length=3),
-                "9 characters in rows of 3: only 2 rows have all their targets": dict(size=9, length=3),
-                "rows of 1": dict(size=6, length=1),
-            },
+    cases={
+        "the first example": lambda: _numbered(12, 3),
+        **hinted(
             "Are the rows counted with (N - 1) // length?",
+            {
+                "10 characters in rows of 3: exactly 3 rows": lambda: _numbered(10, 3),
+                "9 characters in rows of 3: only 2 rows have all their targets": lambda: _numbered(9, 3),
+                "rows of 1": lambda: _numbered(6, 1),
+            },
         ),
-    ],
+    },
 )
 
 
@@ -84,14 +83,11 @@ continue_text = Exercise(
     "continue_text",
     make=writer_arguments,
     reference=reference_continue_text,
-    cases=cases_of(
-        writer_arguments,
-        {
-            "the first example": dict(batch=2, prompt=4, length=6, seed=0),
-            "a batch of 1": dict(batch=1, prompt=3, length=5, seed=10),
-            "a prompt of one character": dict(batch=3, prompt=1, length=4, seed=20),
-            "length 1": dict(batch=2, prompt=3, length=1, seed=30),
-            "a longer text": dict(batch=4, prompt=6, length=12, seed=40),
-        },
-    ),
+    cases={
+        "the first example": dict(batch=2, prompt=4, length=6, seed=0),
+        "a batch of 1": dict(batch=1, prompt=3, length=5, seed=10),
+        "a prompt of one character": dict(batch=3, prompt=1, length=4, seed=20),
+        "length 1": dict(batch=2, prompt=3, length=1, seed=30),
+        "a longer text": dict(batch=4, prompt=6, length=12, seed=40),
+    },
 )

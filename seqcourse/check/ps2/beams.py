@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-import numpy
 import torch
 
 from seqcourse.check.calls.compare import compare, is_right, same
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.naming import explaining
 from seqcourse.check.calls.recording import unchanged
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Case, Exercise, cases_of
-from seqcourse.check.inside.ps2 import record_search
+from seqcourse.check.calls.values import Found, plainly, result
+from seqcourse.check.exercise import Exercise
+from seqcourse.check.inside.ps2 import record_search, record_tidily
 from seqcourse.check.ps2.decoders import ending_decoder
-from seqcourse.check.ps2.searches import (
-    BEAM_SEARCH,
-    by_score,
-    divided_afterwards,
-    one_path,
-    reference_beam_search,
-    remembering,
-    search,
-    variant,
-)
+from seqcourse.check.ps2.searches import reference_beam_search, remembering, with_pushed_out
 from seqcourse.check.told.discreet import is_discreet
 
 NAME = "beam_search"
@@ -54,10 +44,7 @@ def beam_arguments(
 
 
 def telling(
-    sizes: Mapping[str, Any],
-    seed: int,
-    mistake: Callable[..., Any] | None = None,
-    others: Sequence[Callable[..., Any]] = (),
+    sizes: Mapping[str, Any], seed: int, mistake: str = "", others: Sequence[str] = ()
 ) -> dict[str, Any]:
     """What `beam_arguments` is called with: `sizes` and the first seed that tells the mistake.
 
@@ -66,48 +53,55 @@ def telling(
     was pushed out of the beam later is remembered: both are sensible, and the exercise need not tell
     them apart.
     """
-    while not _tells(tuple(beam_arguments(**sizes, seed=seed).values()), mistake, others):
+    answers = [_making(words) for words in (mistake, *others) if words]
+    while not _tells(tuple(beam_arguments(**sizes, seed=seed).values()), answers):
         seed += 1000
     return {**sizes, "seed": seed}
 
 
-def _tells(arguments, mistake, others) -> bool:
+def _making(words: str) -> Callable[..., Any]:
+    """The wrong answer of the card that makes the mistake with these words in its question."""
+    return next(one.answer for one in beam_search.likely if words in one.question)
+
+
+def _tells(arguments: tuple, answers: Sequence[Callable[..., Any]]) -> bool:
     arguments = (remembering(arguments[0]), *arguments[1:])
     right = reference_beam_search(*arguments)
-    if mistake is not None:
-        wrong = mistake(*arguments)
-        if same(wrong, right) or any(same(wrong, f(*arguments)) for f in others):
-            return False
-    return same(right, search(*arguments, pool=True))
+    found = [answer(*arguments) for answer in answers]
+    if any(same(wrong, other) for wrong in found[:1] for other in (right, *found[1:])):
+        return False
+    return same(right, with_pushed_out(*arguments))
 
 
-# Kind of input: beam_width, max_len, how long sentences are, and the mistake that the search tells.
+# Kind of input: beam_width, max_len, how long sentences are, and the mistake that the search tells, by
+# words of its question.
 _PLAIN = {
-    "a sentence that greedy decoding misses": (3, 6, 3.0, one_path),
-    "paths whose states differ": (2, 8, 5.0, variant(shared_state=True)),
-    "a path that ends before a better one": (3, 6, 3.0, variant(first=True)),
-    "a beam that has to be pruned across its paths": (3, 5, 4.0, variant(own_width=True)),
-    "paths that end early": (2, 7, 2.0, variant(go_on=True)),
-    "a good path that max_len cuts off": (3, 3, 3.0, variant(finished_first=False)),
-    "a beam of one path": (1, 6, 3.0, None),
-    "a single step": (2, 1, 1.0, None),
-    "a wide beam": (5, 4, 2.0, None),
-    "a beam wider than the vocabulary": (9, 3, 2.0, None),
+    "a sentence that greedy decoding misses": (3, 6, 3.0, "follow one path only"),
+    "paths whose states differ": (2, 8, 5.0, "grow from the same state"),
+    "a path that ends before a better one": (3, 6, 3.0, "as soon as one path has ended"),
+    "a beam that has to be pruned across its paths": (3, 5, 4.0, "nothing pruned across paths"),
+    "paths that end early": (2, 7, 2.0, "finished paths grow on"),
+    "a good path that max_len cuts off": (3, 3, 3.0, "a path that never ended win"),
+    "a beam of one path": (1, 6, 3.0, ""),
+    "a single step": (2, 1, 1.0, ""),
+    "a wide beam": (5, 4, 2.0, ""),
+    "a beam wider than the vocabulary": (9, 3, 2.0, ""),
 }
-_ASIDE, _PRUNED, _FIRST = variant(stay=False), variant(rank=by_score), variant(first=True)
+_FIRST, _ASIDE = "as soon as one path has ended", "go out of the beam"
+_PRUNED, _AFTERWARDS = "prune by the normalised score", "divided afterwards"
 # The same with length normalisation: alpha comes third, and mistakes from which it is told apart last.
 _NORMALISED = {
-    "a longer sentence with the better score": (3, 6, 1.0, 2.0, divided_afterwards, (_FIRST,)),
+    "a longer sentence with the better score": (3, 6, 1.0, 2.0, _AFTERWARDS, (_FIRST,)),
     "paths whose scores change with their length": (3, 6, 1.0, 3.0, _PRUNED, (_ASIDE,)),
     "finished paths that push out growing ones": (2, 8, 1.0, 1.0, _ASIDE, (_PRUNED, _FIRST)),
-    "an alpha between 0 and 1": (4, 5, 0.6, 3.0, divided_afterwards, (_PRUNED,)),
-    "two steps": (2, 2, 1.0, 3.0, None, ()),
+    "an alpha between 0 and 1": (4, 5, 0.6, 3.0, _AFTERWARDS, (_PRUNED,)),
+    "two steps": (2, 2, 1.0, 3.0, "", ()),
     "a path that ends before a better one": (2, 9, 1.0, 3.0, _FIRST, (_ASIDE,)),
     "a likeliest path that ends before one with the better score": (
-        *(3, 7, 1.0, 2.0, variant(best_first=True)),
+        *(3, 7, 1.0, 2.0, "until all paths of the beam have ended"),
         (_FIRST,),
     ),
-    "a good path that max_len cuts off": (3, 4, 1.0, 3.0, variant(finished_first=False), ()),
+    "a good path that max_len cuts off": (3, 4, 1.0, 3.0, "a path that never ended win", ()),
 }
 
 
@@ -128,7 +122,7 @@ def normalised_cases(seed: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-def judge_beams(found: Mapping[str, numpy.ndarray], made: Mapping[str, Mapping[str, Any]]) -> None:
+def judge_beams(found: Found, made: Mapping[str, Mapping[str, Any]]) -> None:
     """Judge searches from what `record_search` wrote down; raise Mistake.
 
     A mistake is named that explains the results of *all* calls: with a small beam one call alone
@@ -149,7 +143,7 @@ def judge_beams(found: Mapping[str, numpy.ndarray], made: Mapping[str, Mapping[s
                     f"{NAME} (beam_width {given['beam_width']}, max_len {given['max_len']}, "
                     f"alpha {given['alpha']:g})"
                 )
-            likely = explaining(BEAM_SEARCH, results, list(made.values()))
+            likely = explaining(beam_search.likely, results, list(made.values()))
             compare(label, got, expected, given.values(), likely, tolerance=TOLERANCE)
 
 
@@ -158,10 +152,9 @@ def _own(normalised: bool) -> dict[str, dict[str, Any]]:
     return normalised_cases(4) if normalised else plain_cases(3)
 
 
-def _own_case(kind: str, normalised: bool) -> Case:
+def _own_case(kind: str, normalised: bool) -> dict[str, Any]:
     """A search of the self-check, chosen when it is first asked for: choosing takes a while."""
-    label = f"{kind}, normalised" if normalised else kind
-    return Case(label, lambda: beam_arguments(**_own(normalised)[kind]))
+    return beam_arguments(**_own(normalised)[kind])
 
 
 beam_search = Exercise(
@@ -170,21 +163,18 @@ beam_search = Exercise(
     because="Log-probabilities in single precision are good enough.",
     make=beam_arguments,
     record=record_search,
+    through=lambda answer: plainly(record_tidily(answer)),
     judge_all=judge_beams,
-    likely=BEAM_SEARCH,
-    cases=[
-        *(_own_case(kind, False) for kind in _PLAIN),
-        *(_own_case(kind, True) for kind in _NORMALISED),
-        *cases_of(
-            beam_arguments,
-            {
-                f"a beam so wide that nothing is pruned, alpha {alpha:g}": dict(
-                    beam_width=2000, max_len=4, alpha=alpha, v=5, seed=1
-                )
-                for alpha in (0.0, 1.0)
-            },
-        ),
-    ],
+    cases={
+        **{kind: partial(_own_case, kind, False) for kind in _PLAIN},
+        **{f"{kind}, normalised": partial(_own_case, kind, True) for kind in _NORMALISED},
+        **{
+            f"a beam so wide that nothing is pruned, alpha {alpha:g}": dict(
+                beam_width=2000, max_len=4, alpha=alpha, v=5, seed=1
+            )
+            for alpha in (0.0, 1.0)
+        },
+    },
     forbid=("beam_search", "exhaustive_search"),
     variants={"plain": {"cases": plain_cases}, "normalised": {"cases": normalised_cases}},
 )

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.inside.ps2 import read_word
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import reference_teacher_forced_loss, sentences
@@ -71,24 +71,18 @@ def reference_translation_loss(
     return reference_teacher_forced_loss(step, torch.cat(states), y)
 
 
-def _case(label: str, hint: str = "", **sizes: Any) -> Case:
-    return Case(label, lambda: translation_arguments(**sizes), hint)
-
-
 translation_loss = Exercise(
     "translation_loss",
     make=translation_arguments,
     reference=reference_translation_loss,
-    cases=[
-        _case("one pair of one word", source=[1], target=[1], deaf=True),
-        _case("symptom 1: padded sources", LEFT[1], source=[4, 2, 3], target=[2, 2, 2], deaf=True),
-        _case("symptom 2: no padding", LEFT[2], source=[3, 3], target=[4, 4]),
-        _case("symptom 3: padded targets", LEFT[3], source=[3, 3, 3], target=[4, 1, 2], deaf=True),
-        _case(
-            "all of that at once",
-            "Each symptom is gone where it is alone.",
-            **dict(source=[2, 5, 3], target=[1, 3, 6]),
+    cases={
+        "one pair of one word": dict(source=[1], target=[1], deaf=True),
+        "symptom 1: padded sources": Kind(dict(source=[4, 2, 3], target=[2, 2, 2], deaf=True), LEFT[1]),
+        "symptom 2: no padding": Kind(dict(source=[3, 3], target=[4, 4]), LEFT[2]),
+        "symptom 3: padded targets": Kind(dict(source=[3, 3, 3], target=[4, 1, 2], deaf=True), LEFT[3]),
+        "all of that at once": Kind(
+            dict(source=[2, 5, 3], target=[1, 3, 6]), "Each symptom is gone where it is alone."
         ),
-        _case("float32", source=[2, 4], target=[3, 1], dtype=torch.float32),
-    ],
+        "float32": dict(source=[2, 4], target=[3, 1], dtype=torch.float32),
+    },
 )

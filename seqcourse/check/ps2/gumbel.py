@@ -10,7 +10,7 @@ from torch import Tensor
 
 from seqcourse.check.calls.compare import Likely, outcome, same
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def gumbel_arguments(
@@ -79,18 +79,13 @@ gumbel_softmax = Exercise(
     "gumbel_softmax",
     make=gumbel_arguments,
     reference=reference_gumbel_softmax,
-    cases=[
-        *standard_cases(gumbel_arguments, dict(batch=3, v=5), dict(batch=4, v=9)),
-        *cases_of(
-            gumbel_arguments,
-            {
-                "temperature 2.5": dict(batch=3, v=4, temperature=2.5, seed=1),
-                "temperature 0.002": dict(batch=3, v=4, temperature=0.002, scale=3.0, seed=2),
-                "uniform numbers close to 0": dict(batch=3, v=5, power=10, seed=3),
-                "logits that are far apart": dict(batch=3, v=5, temperature=8.0, scale=12.0, seed=4),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(dict(batch=3, v=5), dict(batch=4, v=9)),
+        "temperature 2.5": dict(batch=3, v=4, temperature=2.5, seed=1),
+        "temperature 0.002": dict(batch=3, v=4, temperature=0.002, scale=3.0, seed=2),
+        "uniform numbers close to 0": dict(batch=3, v=5, power=10, seed=3),
+        "logits that are far apart": dict(batch=3, v=5, temperature=8.0, scale=12.0, seed=4),
+    },
     tolerance=1e-3,
     because="A temperature close to 0 makes the rounding of single precision 500 times as large.",
     forbid=("gumbel_softmax", "gumbel_max"),

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.exercise import Exercise, Kind, hinted
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.tokens import EOS, PAD, SOS
 
@@ -37,13 +37,11 @@ def loss_arguments(
     }
 
 
-def unroll(step: Step, state: Tensor, y: Tensor, *, own: bool = False, keep: bool = True) -> Tensor:
-    """Logits (B, N - 1, V) of a run that hears the true words, or with `own` its own."""
+def unroll(step: Step, state: Tensor, y: Tensor) -> Tensor:
+    """Logits (B, N - 1, V) of a run that hears the true words."""
     logits: list[Tensor] = []
     for t in range(y.shape[1] - 1):
-        tokens = logits[-1].argmax(dim=-1) if own and logits else y[:, t]
-        scores, new = step(tokens, state)
-        state = new if keep else state
+        scores, state = step(y[:, t], state)
         logits.append(scores)
     return torch.stack(logits, dim=1)
 
@@ -62,29 +60,22 @@ teacher_forced_loss = Exercise(
     "teacher_forced_loss",
     make=loss_arguments,
     reference=reference_teacher_forced_loss,
-    cases=[
-        Case("the first example", lambda: loss_arguments([4, 4])),
-        Case("other sizes", lambda: loss_arguments([6, 6, 6], v=5, h=3, seed=1)),
-        Case(
-            "a batch of 1",
-            lambda: loss_arguments([3], seed=2),
-            "Does a squeeze() or [0] drop the batch?",
+    cases={
+        "the first example": dict(lengths=[4, 4]),
+        "other sizes": dict(lengths=[6, 6, 6], v=5, h=3, seed=1),
+        "a batch of 1": Kind(dict(lengths=[3], seed=2), "Does a squeeze() or [0] drop the batch?"),
+        "float32": Kind(
+            dict(lengths=[4, 4], dtype=torch.float32), "Create new tensors like the old ones."
         ),
-        Case(
-            "float32",
-            lambda: loss_arguments([4, 4], dtype=torch.float32),
-            "Create new tensors like the old ones.",
-        ),
-        Case("an empty sentence: <sos>, <eos>", lambda: loss_arguments([0, 0], seed=3)),
-        *cases_of(
-            loss_arguments,
+        "an empty sentence: <sos>, <eos>": dict(lengths=[0, 0], seed=3),
+        **hinted(
+            "Where the target is <pad> nothing was asked: leave it out of the sums and of the mean.",
             {
                 "lengths 2, 5 and 3": dict(lengths=[2, 5, 3], seed=4),
                 "lengths 4, 1, 1 and 0": dict(lengths=[4, 1, 1, 0], seed=5),
             },
-            "Where the target is <pad> nothing was asked: leave it out of the sums and of the mean.",
         ),
-    ],
+    },
     forbid=(
         "teacher_forcing_loss",
         "language_model_loss",

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.tokens import PAD
 
 # The models that hold an encoder's ends and a decoder of this kind.
@@ -37,7 +37,7 @@ final_states = Exercise(
     "final_states",
     make=final_arguments,
     reference=reference_final_states,
-    cases=standard_cases(final_arguments, dict(batch=3, time=5, h=2), dict(batch=4, time=7, h=3)),
+    cases=standard_cases(dict(batch=3, time=5, h=2), dict(batch=4, time=7, h=3)),
     forbid=_MODELS,
 )
 
@@ -86,11 +86,9 @@ decoder_step = Exercise(
     "decoder_step",
     make=decoder_arguments,
     reference=reference_decoder_step,
-    cases=[
-        *standard_cases(
-            decoder_arguments, dict(batch=2, v=7, e=3, s=4, c=5), dict(batch=5, v=4, e=6, s=3, c=2)
-        ),
-        Case("large logits", lambda: decoder_arguments(2, 7, 3, 4, 5, scale=50.0)),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, v=7, e=3, s=4, c=5), dict(batch=5, v=4, e=6, s=3, c=2)),
+        "large logits": dict(batch=2, v=7, e=3, s=4, c=5, scale=50.0),
+    },
     forbid=_MODELS,
 )

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, is_right
+from seqcourse.check.calls.compare import Mistake, Stopped, compare, is_right
 from seqcourse.check.calls.gradients import compare_gradients, gradients, place_in_words
 from seqcourse.check.calls.inputs import handed_on, normal
 from seqcourse.check.calls.naming import explaining
 from seqcourse.check.calls.recording import unchanged
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.calls.values import Found, Given, result
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps2 import TRAINED, record_scheduled
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
@@ -63,118 +62,32 @@ def scheduled_arguments(call: str, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def _run(
-    step: Step,
-    state: Tensor,
-    y: Tensor,
-    heads: Callable[[int], Any],
-    *,
-    truth: Callable[[int], int] = lambda t: t,
-    guess: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
-    keep: bool = True,
-    first: bool = True,
+def reference_scheduled_sampling(
+    step: Step, state: Tensor, y: Tensor, epsilon: float, generator: torch.Generator | None
 ) -> tuple[Tensor, Tensor]:
-    """Logits and what was fed; heads(t) says for every sentence whether the truth is."""
+    """Logits (B, N - 1, V) and the words that were fed (B, N - 1)."""
     logits: list[Tensor] = []
     fed: list[Tensor] = []
     for t in range(y.shape[1] - 1):
-        tokens = y[:, truth(t)]
+        tokens = y[:, t]
         if t > 0:
-            tokens = torch.where(torch.as_tensor(heads(t)), tokens, guess(logits[-1]))
-        elif not first:
-            tokens = torch.zeros_like(tokens)
-        scores, new = step(tokens, state)
-        state = new if keep else state
+            heads = torch.rand(len(y), generator=generator) < epsilon
+            tokens = torch.where(heads, tokens, logits[-1].argmax(dim=-1))
+        scores, state = step(tokens, state)
         logits.append(scores)
         fed.append(tokens)
     return torch.stack(logits, dim=1), torch.stack(fed, dim=1)
 
 
-def reference_scheduled_sampling(
-    step: Step, state: Tensor, y: Tensor, epsilon: float, generator: torch.Generator | None
-) -> tuple[Tensor, Tensor]:
-    """Logits (B, N - 1, V) and the words that were fed (B, N - 1)."""
-    return _run(step, state, y, lambda t: torch.rand(len(y), generator=generator) < epsilon)
-
-
-def _sure(change: Callable[[float], float] = lambda e: e, **mistake: Any) -> Callable[..., Any]:
-    """A run for epsilon 0 or 1, where the coin has nothing to say."""
-    return lambda step, state, y, epsilon, generator: _run(
-        step, state, y, lambda t: change(epsilon) > 0.5, **mistake
-    )
-
-
-def _two_passes(step, state, y, epsilon, generator):
-    """Own words from a teacher-forced run."""
-    guesses = unroll(step, state, y).argmax(dim=-1)
-    fed = torch.cat([y[:, :1], (y[:, 1:-1] if epsilon > 0.5 else guesses[:, :-1])], dim=1)
-    return unroll(step, state, torch.cat([fed, fed[:, :1]], dim=1)), fed
-
-
-def _heard_only(step, state, y, epsilon, generator):
-    """Feeds the truth, but writes the mixture down."""
-    logits = unroll(step, state, y)
-    guesses = logits.argmax(dim=-1)
-    mixed = y[:, :-1] if epsilon > 0.5 else torch.cat([y[:, :1], guesses[:, :-1]], dim=1)
-    return logits, mixed
-
-
 _RANDN = "A coin is torch.rand(...) < epsilon, between 0 and 1, and not torch.randn."
-_CERTAIN = [
-    Likely(
-        "Is the coin the wrong way round? epsilon is the probability of the true word.",
-        _sure(lambda e: 1 - e),
-    ),
-    Likely("Is the true word fed at every step? Look at epsilon.", _sure(lambda e: 1.0)),
-    Likely("Is the own word fed at every step? Look at epsilon.", _sure(lambda e: 0.0)),
-    Likely(
-        "Is y[:, t + 1] fed at step t? That is the word the decoder is asked for; it hears y[:, t].",
-        _sure(truth=lambda t: t + 1),
-    ),
-    Likely(
-        "Does every step start from the first state? Hand on the state that step returns.",
-        _sure(keep=False),
-    ),
-    Likely(
-        "Do the own words come from a teacher-forced run? The decoder's own word is the likeliest "
-        "one after what it really heard.",
-        _two_passes,
-    ),
-    Likely("Is the mixture written down but never fed? Hand it to step.", _heard_only),
-    Likely(
-        "Is the first word not <sos>? At the first step there is no own word yet: feed y[:, 0].",
-        _sure(first=False),
-    ),
-    Likely(
-        "Is the true word written down, whatever was fed? Return what step was given.",
-        lambda *a: (_sure()(*a)[0], a[2][:, :-1]),
-    ),
-    Likely("Did you return the logits only?", lambda *a: _sure()(*a)[0]),
-    Likely(
-        "Did you swap the two? The logits come first, then the words that were fed.",
-        lambda *a: _sure()(*a)[::-1],
-    ),
-    Likely(
-        "Did you stack along the first axis? The batch comes first: torch.stack(..., dim=1).",
-        lambda *a: tuple(part.transpose(0, 1) for part in _sure()(*a)),
-    ),
-    Likely(
-        "Is there one step too many? The last word of y is never fed: there are N - 1 steps.",
-        lambda step, state, y, *rest: _sure()(step, state, torch.cat([y, y[:, :1]], dim=1), *rest),
-    ),
-    Likely(
-        "Is the last step missing? There are N - 1 steps.",
-        lambda step, state, y, *rest: _sure()(step, state, y[:, :-1], *rest),
-    ),
-]
 
 
-def _replay(given: Mapping[str, Any], fed: Tensor) -> Tensor:
+def _replay(given: Given, fed: Tensor) -> Tensor:
     """The logits that follow from what was fed, (B, N - 1, V)."""
     return unroll(given["step"], given["state"], torch.cat([fed, fed[:, :1]], dim=1))
 
 
-def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
+def judge_scheduled(found: Found, made: Mapping[str, dict[str, Any]]) -> None:
     """Judge all of CALLS from what `record` wrote down; raise Mistake.
 
     made: kind of input -> arguments, in the order of CALLS; the arrays of call k begin with "k.".
@@ -183,8 +96,9 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
     results = {call: result(found, f"{k}.result") for k, call in enumerate(CALLS)}
     for k, given in enumerate(calls.values()):
         unchanged(NAME, found, given, f"{k}.")
-    certain = ("truth", "own", "one")
-    likely = explaining(_CERTAIN, [results[call] for call in certain], [calls[call] for call in certain])
+    certain = ("truth", "own", "one")  # there the coin has nothing to say
+    tried = [results[call] for call in certain], [calls[call] for call in certain]
+    likely = explaining(scheduled_sampling.likely, *tried)
     for call in certain:
         arguments = calls[call].values()
         expected = reference_scheduled_sampling(*arguments)
@@ -208,7 +122,7 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
         )
 
 
-def _check_gradients(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any]) -> None:
+def _check_gradients(found: Found, given: Given) -> None:
     """Raise Mistake if the first call, which hears the truth only, has other gradients.
 
     One that stops with an error misleads nobody: the text does not ask for a training.
@@ -221,7 +135,7 @@ def _check_gradients(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any
         )
 
 
-def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
+def _check_heard(label: str, got: Any, given: Given) -> None:
     """Raise Mistake unless every word that was fed is the true one or the decoder's own."""
     y = given["y"][:, :-1]
     shape = (_replay(given, y).zero_(), y)
@@ -247,7 +161,7 @@ def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
         raise Mistake(f"{label}: the logits are not those that follow from the words that were fed.")
 
 
-def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
+def _check_coin(fed: Tensor, given: Given) -> None:
     """Raise Mistake unless every sentence and step has its own coin with the right probability."""
     y, epsilon = given["y"][:, 1:-1], given["epsilon"]
     own = _replay(given, fed).argmax(dim=-1)[:, :-1]
@@ -292,7 +206,7 @@ scheduled_sampling = Exercise(
     make=scheduled_arguments,
     record=record_scheduled,
     judge_all=judge_scheduled,
-    cases=cases_of(scheduled_arguments, {kind: dict(call=call, seed=3) for call, kind in CALLS.items()}),
+    cases={kind: dict(call=call, seed=3) for call, kind in CALLS.items()},
     forbid=("scheduled_sampling_loss", "seqcourse.train.unroll"),
     variants={"scheduled": {"cases": scheduled_cases}},
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.ps2.decoders import Step, ending_decoder
 from seqcourse.tokens import EOS, PAD, SOS
 
@@ -44,16 +44,13 @@ greedy = Exercise(
     "greedy",
     make=greedy_arguments,
     reference=reference_greedy,
-    cases=cases_of(
-        greedy_arguments,
-        {
-            "the first example": dict(left=(4, 2, 6), max_len=9, seed=0),
-            "a batch of 1": dict(left=(3,), max_len=7, seed=10),
-            "sentences that max_len cuts off": dict(left=(20, 3), max_len=5, seed=20),
-            "a sentence that ends at once": dict(left=(1, 4), max_len=9, seed=30),
-            "sentences that all end together": dict(left=(3, 3), max_len=8, seed=40),
-            "max_len 1": dict(left=(4, 2), max_len=1, seed=50),
-        },
-    ),
+    cases={
+        "the first example": dict(left=(4, 2, 6), max_len=9, seed=0),
+        "a batch of 1": dict(left=(3,), max_len=7, seed=10),
+        "sentences that max_len cuts off": dict(left=(20, 3), max_len=5, seed=20),
+        "a sentence that ends at once": dict(left=(1, 4), max_len=9, seed=30),
+        "sentences that all end together": dict(left=(3, 3), max_len=8, seed=40),
+        "max_len 1": dict(left=(4, 2), max_len=1, seed=50),
+    },
     forbid=("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample"),
 )

@@ -12,14 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy
 import torch
 
 from seqcourse.check.calls.compare import Mistake, Stopped, describe, stopped
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import unchanged
-from seqcourse.check.calls.values import result, whole
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.calls.values import Found, Given, result, whole
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps3 import record_links
 from seqcourse.check.ps3.linking import reference_links
 from seqcourse.check.ps3.rates import reference_alignment_error_rate
@@ -60,7 +59,7 @@ def choosing_arguments(held_out: bool, part: int, noise: float = 0.02, seed: int
     return {"weights": tuple(weights), **texts}
 
 
-def _links_of(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> list[set]:
+def _links_of(found: Found, given: Given, prefix: str) -> list[set]:
     """The links of every pair; raises Mistake when they are no sets of links."""
     unchanged(NAME, found, given, prefix)
     got = result(found, f"{prefix}result")
@@ -80,10 +79,10 @@ def _links_of(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], pref
     return got
 
 
-def _judge(bar: float) -> Callable[[Mapping[str, numpy.ndarray], Mapping[str, Any]], None]:
+def _judge(bar: float) -> Callable[[Found, Mapping[str, Any]], None]:
     """Raise Mistake when the error rate of all pairs is above `bar` times that of the largest weight."""
 
-    def judge(found: Mapping[str, numpy.ndarray], made: Mapping[str, Any]) -> None:
+    def judge(found: Found, made: Mapping[str, Any]) -> None:
         links, largest, sure, possible = [], [], [], []
         known = {(pair["source"], pair["target"]): pair for pair in _pairs()}
         for number, given in enumerate(made.values()):
@@ -116,10 +115,7 @@ def _judge(bar: float) -> Callable[[Mapping[str, numpy.ndarray], Mapping[str, An
 better_links = Exercise(
     NAME,
     make=choosing_arguments,
-    cases=cases_of(
-        choosing_arguments,
-        {f"half {part} of your pairs": dict(held_out=False, part=part, noise=0.0) for part in (0, 1)},
-    ),
+    cases={f"half {part} of your pairs": dict(held_out=False, part=part, noise=0.0) for part in (0, 1)},
     record=record_links,
     judge_all=_judge(THIRD),
     variants={"a fifth": {"judge_all": _judge(FIFTH)}},

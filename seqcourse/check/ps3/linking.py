@@ -12,7 +12,7 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Mistake, outcome
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.values import whole
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 Link = tuple[int, int]
 
@@ -40,7 +40,7 @@ def reference_links(weights: Tensor, length: int) -> set[Link]:
 
 def _look(student: Callable[..., Any]) -> None:
     """Raise Mistake when a set holds anything but pairs of plain whole numbers."""
-    for case in _CASES:
+    for case in links.cases:
         got = outcome(student, tuple(case.make().values()))
         for link in got if isinstance(got, (set, frozenset)) else ():
             if not (isinstance(link, tuple) and len(link) == 2 and all(map(whole, link))):
@@ -51,21 +51,17 @@ def _look(student: Callable[..., Any]) -> None:
                 )
 
 
-_CASES = cases_of(
-    links_arguments,
-    {
+links = Exercise(
+    "links",
+    make=links_arguments,
+    reference=reference_links,
+    look=_look,
+    cases={
         "the first example": dict(time=6, words=5, length=4, seed=18),
         "more target than source words": dict(time=4, words=7, length=3, seed=12),
         "many columns that are no words": dict(time=9, words=5, length=4, seed=27),
         "one source word": dict(time=2, words=30, length=1, seed=6),
         "no column to leave out": dict(time=6, words=5, length=6, seed=18),
     },
-)
-links = Exercise(
-    "links",
-    make=links_arguments,
-    reference=reference_links,
-    look=_look,
-    cases=_CASES,
     forbid=("links_from_weights",),
 )

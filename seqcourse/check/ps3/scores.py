@@ -9,7 +9,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def general_arguments(
@@ -36,17 +36,12 @@ general_score = Exercise(
     "general_score",
     make=general_arguments,
     reference=reference_general_score,
-    cases=[
-        *standard_cases(general_arguments, dict(batch=2, time=4, d_s=3), dict(batch=3, time=3, d_s=3)),
-        *cases_of(
-            general_arguments,
-            {
-                "a matrix w": dict(batch=2, time=4, d_s=3, d_h=3, matrix=True),
-                "a matrix w between two widths": dict(batch=3, time=5, d_s=2, d_h=4, matrix=True),
-                "a matrix w and a batch of 1": dict(batch=1, time=4, d_s=4, d_h=2, matrix=True),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, time=4, d_s=3), dict(batch=3, time=3, d_s=3)),
+        "a matrix w": dict(batch=2, time=4, d_s=3, d_h=3, matrix=True),
+        "a matrix w between two widths": dict(batch=3, time=5, d_s=2, d_h=4, matrix=True),
+        "a matrix w and a batch of 1": dict(batch=1, time=4, d_s=4, d_h=2, matrix=True),
+    },
     forbid=("dot_score", "general_score", "DotScore", "GeneralScore"),
 )
 
@@ -78,7 +73,6 @@ additive_score = Exercise(
     make=additive_arguments,
     reference=functional.additive_score,
     cases=standard_cases(
-        additive_arguments,
         dict(batch=2, time=4, d_s=3, d_h=5, d_a=6),
         dict(batch=3, time=3, d_s=3, d_h=3, d_a=3, scale=1000.0),
     ),
@@ -113,9 +107,7 @@ mlp_score = Exercise(
     make=mlp_arguments,
     reference=functional.mlp_score,
     cases=standard_cases(
-        mlp_arguments,
-        dict(batch=2, time=4, d_s=3, d_h=5, d_a=2),
-        dict(batch=4, time=4, d_s=4, d_h=4, d_a=4),
+        dict(batch=2, time=4, d_s=3, d_h=5, d_a=2), dict(batch=4, time=4, d_s=4, d_h=4, d_a=4)
     ),
     forbid=("mlp_score", "MLPScore"),
 )

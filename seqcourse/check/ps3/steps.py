@@ -11,7 +11,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inside import ps3 as inside
 
 
@@ -56,22 +56,13 @@ attend = Exercise(
     "attend",
     make=attend_arguments,
     reference=reference_attend,
-    cases=[
-        *standard_cases(
-            attend_arguments, dict(batch=2, time=4, d_s=3, d_h=5), dict(batch=3, time=3, d_s=3, d_h=3)
-        ),
-        *cases_of(
-            attend_arguments,
-            {
-                "padding": dict(batch=3, time=5, d_s=3, d_h=4, lengths=[5, 2, 3]),
-                "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
-                "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], peak=900.0),
-                "a word whose score is far below 0": dict(
-                    batch=1, time=3, d_s=2, d_h=3, lengths=[1], peak=-1e6
-                ),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, time=4, d_s=3, d_h=5), dict(batch=3, time=3, d_s=3, d_h=3)),
+        "padding": dict(batch=3, time=5, d_s=3, d_h=4, lengths=[5, 2, 3]),
+        "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
+        "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], peak=900.0),
+        "a word whose score is far below 0": dict(batch=1, time=3, d_s=2, d_h=3, lengths=[1], peak=-1e6),
+    },
     forbid=("Attention", "scaled_dot_product_attention", "MultiheadAttention"),
 )
 
@@ -123,16 +114,11 @@ decoder_step = Exercise(
     "decoder_step",
     make=decoder_arguments,
     reference=reference_decoder_step,
-    cases=[
-        *standard_cases(
-            decoder_arguments,
-            dict(batch=2, time=4, e=3, d_s=5, d_h=6, v=7),
-            dict(batch=3, time=3, e=3, d_s=3, d_h=3, v=3),
+    cases={
+        **standard_cases(
+            dict(batch=2, time=4, e=3, d_s=5, d_h=6, v=7), dict(batch=3, time=3, e=3, d_s=3, d_h=3, v=3)
         ),
-        *cases_of(
-            decoder_arguments,
-            {"padding": dict(batch=3, time=5, e=2, d_s=3, d_h=4, v=6, lengths=[5, 2, 3])},
-        ),
-    ],
+        "padding": dict(batch=3, time=5, e=2, d_s=3, d_h=4, v=6, lengths=[5, 2, 3]),
+    },
     forbid=("AttentionSeq2Seq", "MultiheadAttention"),
 )

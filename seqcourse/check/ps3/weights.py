@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import masked
-from seqcourse.check.calls.compare import AnyError, Mistake, outcome, same
+from seqcourse.check.calls.compare import Mistake, outcome, same, stopping
 from seqcourse.check.calls.gradients import gradients
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.calls.values import Found, Given, result
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def context_arguments(
@@ -31,7 +30,7 @@ context = Exercise(
     "context",
     make=context_arguments,
     reference=functional.weighted_sum,
-    cases=standard_cases(context_arguments, dict(batch=2, time=4, d=3), dict(batch=5, time=5, d=5)),
+    cases=standard_cases(dict(batch=2, time=4, d=3), dict(batch=5, time=5, d=5)),
     forbid=(
         "weighted_sum",
         "scaled_dot_product_attention",
@@ -83,17 +82,6 @@ def reference_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return functional.softmax(scores, mask=mask)
 
 
-def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
-    if mask is None:
-        raise AnyError(r"NoneType|got \(bool, ")
-
-
-_SOFTMAX_LIKELY = {
-    "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
-    "before you use it.": _needs_a_mask
-}
-
-
 def judge_empty_gradient(gradient: Any) -> None:
     """Raise Mistake when the gradient of rows with nothing to attend to holds NaN."""
     if isinstance(gradient, Tensor) and gradient.isnan().any():
@@ -105,11 +93,9 @@ def judge_empty_gradient(gradient: Any) -> None:
         )
 
 
-def judge_softmax_of_nothing(
-    found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str
-) -> None:
+def judge_softmax_of_nothing(found: Found, given: Given, prefix: str) -> None:
     """Judge one case of kind "nothing": the weights, then that no gradient is NaN; raise Mistake."""
-    judge("softmax", found, given, reference_softmax, softmax.likely, prefix)
+    judge(softmax, found, given, prefix)
     judge_empty_gradient(result(found, f"{prefix}gradient.scores"))
 
 
@@ -128,26 +114,24 @@ softmax = Exercise(
     "softmax",
     make=softmax_arguments,
     reference=reference_softmax,
-    likely=_SOFTMAX_LIKELY,
+    likely={
+        "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
+        "before you use it.": stopping(r"NoneType|got \(bool, ", lambda scores, mask: mask is None)
+    },
     look=_check_empty_rows,
-    cases=[
-        *standard_cases(softmax_arguments, dict(batch=2, time=4), dict(batch=3, time=3)),
-        *cases_of(
-            softmax_arguments,
-            {
-                "scores of some hundreds": dict(batch=3, time=5, scale=400.0),
-                "rows whose scores lie far apart": dict(batch=4, time=5, kind="apart"),
-                "a mask": dict(batch=3, time=4, kind="mask"),
-                "masked scores far above the others": dict(batch=3, time=4, kind="hidden"),
-                "a mask, and scores far below 0": dict(batch=3, time=4, kind="low"),
-                "a mask and a batch of 1": dict(batch=1, time=6, kind="mask"),
-                "rows with nothing to attend to": dict(batch=4, time=3, kind="nothing"),
-                "a single row with nothing to attend to": dict(
-                    batch=1, time=3, kind="nothing", dtype=torch.float32
-                ),
-            },
+    cases={
+        **standard_cases(dict(batch=2, time=4), dict(batch=3, time=3)),
+        "scores of some hundreds": dict(batch=3, time=5, scale=400.0),
+        "rows whose scores lie far apart": dict(batch=4, time=5, kind="apart"),
+        "a mask": dict(batch=3, time=4, kind="mask"),
+        "masked scores far above the others": dict(batch=3, time=4, kind="hidden"),
+        "a mask, and scores far below 0": dict(batch=3, time=4, kind="low"),
+        "a mask and a batch of 1": dict(batch=1, time=6, kind="mask"),
+        "rows with nothing to attend to": dict(batch=4, time=3, kind="nothing"),
+        "a single row with nothing to attend to": dict(
+            batch=1, time=3, kind="nothing", dtype=torch.float32
         ),
-    ],
+    },
     forbid=("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin"),
     variants={"softmax_of_nothing": {"judge": judge_softmax_of_nothing}},
 )

@@ -11,7 +11,7 @@ from torch import Tensor
 from seqcourse import functional
 from seqcourse.check import masked
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def local_arguments(
@@ -54,26 +54,17 @@ local_weights = Exercise(
     "local_weights",
     make=local_arguments,
     reference=reference_local_weights,
-    cases=[
-        *standard_cases(local_arguments, dict(batch=2, time=9), dict(batch=3, time=4, width=1)),
-        *cases_of(
-            local_arguments,
-            {
-                "another width, and places outside far above the others": dict(
-                    batch=2, time=12, width=4, hidden=True
-                ),
-                "a centre on a whole position and one outside": dict(
-                    batch=2, time=9, width=3, centres=[4.0, -1.0]
-                ),
-                "padding inside the window": dict(
-                    batch=3, time=7, centres=[1.6, 3.2, 5.0], lengths=[2, 3, 5]
-                ),
-                "scores far below 0": dict(batch=2, time=8, low=True),
-                "a window with nothing but padding": dict(
-                    batch=2, time=9, centres=[7.0, 1.0], lengths=[4, 4]
-                ),
-            },
+    cases={
+        **standard_cases(dict(batch=2, time=9), dict(batch=3, time=4, width=1)),
+        "another width, and places outside far above the others": dict(
+            batch=2, time=12, width=4, hidden=True
         ),
-    ],
+        "a centre on a whole position and one outside": dict(
+            batch=2, time=9, width=3, centres=[4.0, -1.0]
+        ),
+        "padding inside the window": dict(batch=3, time=7, centres=[1.6, 3.2, 5.0], lengths=[2, 3, 5]),
+        "scores far below 0": dict(batch=2, time=8, low=True),
+        "a window with nothing but padding": dict(batch=2, time=9, centres=[7.0, 1.0], lengths=[4, 4]),
+    },
     forbid=("window_mask", "gaussian_window", "LocalAttention"),
 )

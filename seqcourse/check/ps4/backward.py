@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 # What would compute the gradients by itself; Tensor.backward runs torch.autograd.backward.
 AUTOGRAD = ("torch.autograd.grad", "torch.autograd.backward", "vjp", "jvp", "jacrev", "jacfwd")
@@ -55,16 +55,11 @@ attention_backward = Exercise(
     make=backward_arguments,
     reference=reference_attention_backward,
     parts=("the gradient of q", "the gradient of k", "the gradient of v"),
-    cases=[
-        *standard_cases(
-            backward_arguments,
-            dict(batch=2, n_q=3, n_x=4, d=5, d_v=6),
-            dict(batch=3, n_q=4, n_x=4, d=4, d_v=4),
+    cases={
+        **standard_cases(
+            dict(batch=2, n_q=3, n_x=4, d=5, d_v=6), dict(batch=3, n_q=4, n_x=4, d=4, d_v=4)
         ),
-        *cases_of(
-            backward_arguments,
-            {"similarities in the thousands": dict(batch=2, n_q=3, n_x=5, d=4, d_v=2, scale=2000.0)},
-        ),
-    ],
+        "similarities in the thousands": dict(batch=2, n_q=3, n_x=5, d=4, d_v=2, scale=2000.0),
+    },
     forbid=AUTOGRAD,
 )

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.modules import module_arguments, record_module
-from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, Kind, standard_cases
 from seqcourse.check.ps4.products import LAYERS, reference_attention
 
 
@@ -58,15 +58,10 @@ cross_attention = Exercise(
     "cross_attention",
     make=cross_arguments,
     reference=reference_cross_attention,
-    cases=[
-        *standard_cases(
-            cross_arguments, _SIZES, dict(batch=3, n_q=4, n_x=4, d_z=4, d_x=4, d_q=4, d_v=4)
-        ),
-        *cases_of(
-            cross_arguments,
-            {"one query, and similarities in the thousands": {**_SIZES, "n_q": 1, "scale": 2000.0}},
-        ),
-    ],
+    cases={
+        **standard_cases(_SIZES, dict(batch=3, n_q=4, n_x=4, d_z=4, d_x=4, d_q=4, d_v=4)),
+        "one query, and similarities in the thousands": {**_SIZES, "n_q": 1, "scale": 2000.0},
+    },
     forbid=LAYERS,
 )
 
@@ -103,19 +98,16 @@ SelfAttention = Exercise(
     make=self_arguments,
     reference=ReferenceSelfAttention,
     record=record_module,
-    cases=[
-        Case("the first example", lambda: self_arguments(2, 4, 5, 3, 6)),
-        Case("other sizes", lambda: self_arguments(3, 6, 4, 4, 4)),
-        Case(
-            "a batch of 1",
-            lambda: self_arguments(1, 4, 5, 3, 6),
-            "Does a squeeze() or [0] drop the batch?",
+    cases={
+        "the first example": dict(batch=2, n=4, d_x=5, d_q=3, d_v=6),
+        "other sizes": dict(batch=3, n=6, d_x=4, d_q=4, d_v=4),
+        "a batch of 1": Kind(
+            dict(batch=1, n=4, d_x=5, d_q=3, d_v=6), "Does a squeeze() or [0] drop the batch?"
         ),
-        Case(
-            "float32",
-            lambda: self_arguments(2, 4, 5, 3, 6, dtype=torch.float32),
+        "float32": Kind(
+            dict(batch=2, n=4, d_x=5, d_q=3, d_v=6, dtype=torch.float32),
             "Create new tensors like the old ones: torch.zeros_like(x).",
         ),
-    ],
+    },
     forbid=LAYERS,
 )

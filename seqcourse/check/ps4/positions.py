@@ -9,7 +9,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 
 def encoding_arguments(
@@ -39,18 +39,15 @@ positional_encoding = Exercise(
     "positional_encoding",
     make=encoding_arguments,
     reference=reference_positional_encoding,
-    cases=cases_of(
-        encoding_arguments,
-        {
-            "the first example": dict(n=5, width=8),
-            "positions that do not begin at 0": dict(n=4, width=6, kind="later"),
-            "real numbers as positions": dict(n=6, width=4, kind="any"),
-            "one position": dict(n=1, width=2, kind="later"),
-            "float32": dict(n=5, width=6, dtype=torch.float32),
-            "an odd width": dict(n=4, width=7),
-            "an odd width and any positions": dict(n=6, width=3, kind="any"),
-        },
-    ),
+    cases={
+        "the first example": dict(n=5, width=8),
+        "positions that do not begin at 0": dict(n=4, width=6, kind="later"),
+        "real numbers as positions": dict(n=6, width=4, kind="any"),
+        "one position": dict(n=1, width=2, kind="later"),
+        "float32": dict(n=5, width=6, dtype=torch.float32),
+        "an odd width": dict(n=4, width=7),
+        "an odd width and any positions": dict(n=6, width=3, kind="any"),
+    },
     forbid=("sinusoidal_encoding", "Positions", "shift_matrix", "rotate"),
     tolerance=4e-5,
     because="Frequencies in single precision are good enough, 10001 in place of 10000 is not.",
@@ -75,17 +72,14 @@ shift_matrix = Exercise(
     "shift_matrix",
     make=shift_arguments,
     reference=reference_shift_matrix,
-    cases=cases_of(
-        shift_arguments,
-        {
-            "the first example": dict(width=6, tau=3),
-            "another tau and width": dict(width=8, tau=11),
-            "a negative tau": dict(width=4, tau=-2),
-            "a tau that is no whole number": dict(width=10, tau=2.75),
-            "one pair": dict(width=2, tau=5),
-            "tau = 0": dict(width=4, tau=0),
-        },
-    ),
+    cases={
+        "the first example": dict(width=6, tau=3),
+        "another tau and width": dict(width=8, tau=11),
+        "a negative tau": dict(width=4, tau=-2),
+        "a tau that is no whole number": dict(width=10, tau=2.75),
+        "one pair": dict(width=2, tau=5),
+        "tau = 0": dict(width=4, tau=0),
+    },
     forbid=("shift_matrix", "rotate"),
     tolerance=3e-6,
     because="Frequencies in single precision are good enough, 10001 in place of 10000 is not.",

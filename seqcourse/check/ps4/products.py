@@ -10,7 +10,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 # More than exercises 3, 4 and 8 may use: an attention that projects by itself.
 LAYERS = (
@@ -48,15 +48,10 @@ similarities = Exercise(
     "similarities",
     make=similarities_arguments,
     reference=reference_similarities,
-    cases=[
-        *standard_cases(
-            similarities_arguments, dict(batch=2, n_q=3, n_x=4, d=5), dict(batch=4, n_q=4, n_x=4, d=9)
-        ),
-        *cases_of(
-            similarities_arguments,
-            {"one query, large vectors": dict(batch=2, n_q=1, n_x=4, d=5, scale=1e4)},
-        ),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, n_q=3, n_x=4, d=5), dict(batch=4, n_q=4, n_x=4, d=9)),
+        "one query, large vectors": dict(batch=2, n_q=1, n_x=4, d=5, scale=1e4),
+    },
     forbid=LIBRARY,
 )
 
@@ -96,20 +91,15 @@ attention = Exercise(
     because="Similarities around 1000 in single precision have errors of 0.0002.",
     make=attention_arguments,
     reference=reference_attention,
-    cases=[
-        *standard_cases(
-            lambda batch, **sizes: attention_arguments((batch,), **sizes),
-            dict(batch=2, n_q=3, n_x=4, d=5, d_v=6),
-            dict(batch=4, n_q=4, n_x=4, d=9, d_v=9),
+    cases={
+        **standard_cases(
+            dict(leading=(2,), n_q=3, n_x=4, d=5, d_v=6),
+            dict(leading=(4,), n_q=4, n_x=4, d=9, d_v=9),
+            alone=dict(leading=(1,)),
         ),
-        *cases_of(
-            attention_arguments,
-            {
-                "one sequence without a batch": dict(leading=(), **_SIZES),
-                "four axes": dict(leading=(2, 3), **_SIZES),
-                "similarities around 1000 and -1000": dict(leading=(2,), apart=True, **_SIZES),
-            },
-        ),
-    ],
+        "one sequence without a batch": dict(leading=(), **_SIZES),
+        "four axes": dict(leading=(2, 3), **_SIZES),
+        "similarities around 1000 and -1000": dict(leading=(2,), apart=True, **_SIZES),
+    },
     forbid=("attention", "Attention", *LIBRARY),
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -13,8 +11,8 @@ from seqcourse.check.calls.compare import Mistake
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.kinds import GRADIENTS
 from seqcourse.check.calls.recording import judge, record
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.calls.values import Found, Given, result
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inside.ps4 import record_sizes
 
 NAME = "relative_attention"
@@ -54,12 +52,12 @@ def largest_allowed(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> int:
     return 4 * q.shape[0] * q.shape[1] * (q.shape[1] + q.shape[2] + v.shape[2] + len(table))
 
 
-def _judge(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def _judge(found: Found, given: Given, prefix: str) -> None:
     gradient = tuple(given) if f"{prefix}gradient.q" in found else ()  # of the self-check's first call
-    judge(NAME, found, given, reference_relative_attention, relative_attention.likely, prefix, gradient)
+    judge(relative_attention, found, given, prefix, gradient)
 
 
-def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def _judge_sizes(found: Found, given: Given, prefix: str) -> None:
     _judge(found, given, prefix)
     if int(result(found, f"{prefix}largest")) > largest_allowed(**given):
         raise Mistake(
@@ -69,7 +67,7 @@ def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], p
         )
 
 
-def _judge_both(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def _judge_both(found: Found, given: Given, prefix: str) -> None:
     long = given["q"].shape[1] > 20  # in short sequences everything is small
     (_judge_sizes if long else _judge)(found, given, prefix)
 
@@ -78,22 +76,15 @@ relative_attention = Exercise(
     NAME,
     make=relative_arguments,
     reference=reference_relative_attention,
-    cases=[
-        *standard_cases(
-            relative_arguments,
-            dict(batch=2, n=6, d=4, d_v=3, width=2),
-            dict(batch=3, n=4, d=2, d_v=2, width=1),
+    cases={
+        **standard_cases(
+            dict(batch=2, n=6, d=4, d_v=3, width=2), dict(batch=3, n=4, d=2, d_v=2, width=1)
         ),
-        *cases_of(
-            relative_arguments,
-            {
-                "a table that is wider than the sequence": dict(batch=2, n=3, d=3, d_v=2, width=5),
-                "similarities in the thousands": dict(batch=2, n=4, d=3, d_v=2, width=2, scale=2000.0),
-                "a table of one row": dict(batch=2, n=4, d=3, d_v=2, width=0),
-                "a long sequence": dict(batch=2, n=60, d=48, d_v=2, width=4),
-            },
-        ),
-    ],
+        "a table that is wider than the sequence": dict(batch=2, n=3, d=3, d_v=2, width=5),
+        "similarities in the thousands": dict(batch=2, n=4, d=3, d_v=2, width=2, scale=2000.0),
+        "a table of one row": dict(batch=2, n=4, d=3, d_v=2, width=0),
+        "a long sequence": dict(batch=2, n=60, d=48, d_v=2, width=4),
+    },
     record=record_sizes,
     judge=_judge_both,
     variants={

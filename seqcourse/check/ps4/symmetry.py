@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside.ps4 import LAYERS
 
 Layer = Callable[[Tensor], Tensor]
@@ -57,20 +57,16 @@ equivariance_gap = Exercise(
     "equivariance_gap",
     make=gap_arguments,
     reference=reference_equivariance_gap,
-    cases=cases_of(
-        gap_arguments,
-        {
-            # With this seed no two likely mistakes give the same number for the first example.
-            "the first example": dict(layer="running", shuffles=6, seed=10, **_SIZES),
-            "a layer that keeps to the rule": dict(layer="set", **_SIZES),
-            "one permutation, a shift": dict(layer="numbered", shift=1, **_SIZES),
-            "a shift the other way": dict(layer="running", shift=-1, **_SIZES),
-            "permutations that leave everything in place": dict(layer="neighbours", idle=True, **_SIZES),
-            "a batch of 1": dict(layer="reversed", batch=1, n=5, d=2, d_v=2),
-            "a layer to which the place of a sequence in the batch matters": dict(
-                layer="reversed", batch=3, n=5, d=2, d_v=3
-            ),
-            "as many vectors as entries": dict(layer="running", batch=4, n=4, d=4, d_v=4),
-        },
-    ),
+    cases={  # With this seed no two likely mistakes give the same number for the first example.
+        "the first example": dict(layer="running", shuffles=6, seed=10, **_SIZES),
+        "a layer that keeps to the rule": dict(layer="set", **_SIZES),
+        "one permutation, a shift": dict(layer="numbered", shift=1, **_SIZES),
+        "a shift the other way": dict(layer="running", shift=-1, **_SIZES),
+        "permutations that leave everything in place": dict(layer="neighbours", idle=True, **_SIZES),
+        "a batch of 1": dict(layer="reversed", batch=1, n=5, d=2, d_v=2),
+        "a layer to which the place of a sequence in the batch matters": dict(
+            layer="reversed", batch=3, n=5, d=2, d_v=3
+        ),
+        "as many vectors as entries": dict(layer="running", batch=4, n=4, d=4, d_v=4),
+    },
 )

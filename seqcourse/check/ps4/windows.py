@@ -11,7 +11,7 @@ from torch import Tensor
 from seqcourse import functional
 from seqcourse.check import masked
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.ps4.products import LAYERS
 
 
@@ -56,24 +56,17 @@ local_attention = Exercise(
     "local_attention",
     make=local_arguments,
     reference=reference_local_attention,
-    cases=[
-        *standard_cases(
-            local_arguments,
-            dict(batch=2, n=8, d=3, d_v=4, width=3),
-            dict(batch=5, n=5, d=5, d_v=5, width=1),
+    cases={
+        **standard_cases(
+            dict(batch=2, n=8, d=3, d_v=4, width=3), dict(batch=5, n=5, d=5, d_v=5, width=1)
         ),
-        *cases_of(
-            local_arguments,
-            {
-                "a width of 0": dict(batch=2, n=4, d=3, d_v=2, width=0),
-                "a window wider than the sequence": dict(batch=2, n=4, d=3, d_v=2, width=7),
-                "a long sequence": dict(batch=1, n=20, d=3, d_v=2, width=2),
-                "similarities far below 0": dict(batch=2, n=5, d=3, d_v=2, width=0, low=True),
-                "keys outside that are far above the others": dict(
-                    batch=2, n=9, d=3, d_v=2, width=2, hidden=True
-                ),
-            },
+        "a width of 0": dict(batch=2, n=4, d=3, d_v=2, width=0),
+        "a window wider than the sequence": dict(batch=2, n=4, d=3, d_v=2, width=7),
+        "a long sequence": dict(batch=1, n=20, d=3, d_v=2, width=2),
+        "similarities far below 0": dict(batch=2, n=5, d=3, d_v=2, width=0, low=True),
+        "keys outside that are far above the others": dict(
+            batch=2, n=9, d=3, d_v=2, width=2, hidden=True
         ),
-    ],
+    },
     forbid=("window_mask", "LocalAttention", *LAYERS),
 )

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import core, masked
-from seqcourse.check.calls.compare import AnyError, outcome
+from seqcourse.check.calls.compare import outcome, stopping
 from seqcourse.check.calls.gradients import compare_gradients
+from seqcourse.check.calls.values import Found, Given
 from seqcourse.check.core import Mistake
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 WANTED = ("q", "k", "v")
 Pair = tuple[Tensor, Tensor]
@@ -86,16 +86,6 @@ def reference_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = N
     return functional.attention(q, k, v, mask, need_weights=True)
 
 
-def _needs_a_mask(q, k, v, mask=None):
-    if mask is None:
-        raise AnyError(r"NoneType|got \(bool, ")
-
-
-_LIKELY = {
-    "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
-    "use it.": _needs_a_mask
-}
-
 _SPOILED = (
     "attention: rows with nothing to attend to give zeros, as they should, but the gradient of {name} "
     "holds NaN, and one NaN spoils every parameter. {why}"
@@ -118,9 +108,9 @@ def judge_empty_gradients(reached: Mapping[str, Any]) -> None:
             raise Mistake(_SPOILED.format(name=name, why=why))
 
 
-def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_nothing(found: Found, given: Given, prefix: str) -> None:
     """Judge one case of kind "nothing": the result, then that no gradient is NaN, then gradients."""
-    core.judge("attention", found, given, reference_attention, attention.likely, prefix)
+    core.judge(attention, found, given, prefix)
     reached = {name: core.result(found, f"{prefix}gradient.{name}") for name in WANTED}
     judge_empty_gradients(reached)
     compare_gradients("attention", reached, core.gradients(reference_attention, given, WANTED))
@@ -142,50 +132,45 @@ attention = Exercise(
     "attention",
     make=attention_arguments,
     reference=reference_attention,
-    likely=_LIKELY,
+    likely={
+        "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
+        "use it.": stopping(r"NoneType|got \(bool, ", lambda q, k, v, mask: mask is None)
+    },
     look=_look,
-    cases=[
-        *standard_cases(
-            attention_arguments,
+    cases={
+        **standard_cases(
             dict(batch=2, heads=3, queries=4, keys=6, d=5, d_v=7),
             dict(batch=3, heads=3, queries=3, keys=3, d=3, d_v=3),
         ),
-        *cases_of(
-            attention_arguments,
-            {
-                "no axis for heads": dict(batch=2, heads=None, queries=3, keys=5, d=4, d_v=2, seed=1),
-                "a causal mask": dict(
-                    batch=2, heads=3, queries=4, keys=4, d=5, d_v=2, kind="causal", seed=2
-                ),
-                "a mask per sentence": dict(
-                    batch=3, heads=2, queries=4, keys=5, d=3, d_v=4, kind="mask", seed=3
-                ),
-                "a mask per head, and masked scores far above the others": dict(
-                    batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", axes="HNM", seed=4
-                ),
-                "similarities far below 0": dict(
-                    batch=2, heads=2, queries=4, keys=5, d=3, d_v=2, kind="low", seed=6
-                ),
-                "rows with nothing to attend to": dict(
-                    batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5
-                ),
-                "a sentence without words": dict(
-                    batch=2, heads=2, queries=3, keys=4, d=3, d_v=2, kind="nothing", axes="B11M", seed=7
-                ),
-                "float32, and all or nothing to attend to, a mask with one column": dict(
-                    batch=1,
-                    heads=2,
-                    queries=3,
-                    keys=4,
-                    d=3,
-                    d_v=2,
-                    kind="nothing",
-                    axes="N1",
-                    dtype=torch.float32,
-                ),
-            },
+        "no axis for heads": dict(batch=2, heads=None, queries=3, keys=5, d=4, d_v=2, seed=1),
+        "a causal mask": dict(batch=2, heads=3, queries=4, keys=4, d=5, d_v=2, kind="causal", seed=2),
+        "a mask per sentence": dict(
+            batch=3, heads=2, queries=4, keys=5, d=3, d_v=4, kind="mask", seed=3
         ),
-    ],
+        "a mask per head, and masked scores far above the others": dict(
+            batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", axes="HNM", seed=4
+        ),
+        "similarities far below 0": dict(
+            batch=2, heads=2, queries=4, keys=5, d=3, d_v=2, kind="low", seed=6
+        ),
+        "rows with nothing to attend to": dict(
+            batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5
+        ),
+        "a sentence without words": dict(
+            batch=2, heads=2, queries=3, keys=4, d=3, d_v=2, kind="nothing", axes="B11M", seed=7
+        ),
+        "float32, and all or nothing to attend to, a mask with one column": dict(
+            batch=1,
+            heads=2,
+            queries=3,
+            keys=4,
+            d=3,
+            d_v=2,
+            kind="nothing",
+            axes="N1",
+            dtype=torch.float32,
+        ),
+    },
     forbid=(
         "attention",
         "scaled_dot_product_attention",

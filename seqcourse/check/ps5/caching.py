@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
@@ -14,8 +13,8 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Mistake, is_right, outcome
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import plainly, result
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.calls.values import Found, Given, plainly, result
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 from seqcourse.check.ps5.projecting import LIBRARY, WEIGHTS, drawn_weights
@@ -56,14 +55,14 @@ _SHARED = (
 )
 
 
-def judge_continued(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_continued(found: Found, given: Given, prefix: str) -> None:
     """Judge one step, then two continuations of its cache."""
     wanted = ("x", "past", *WEIGHTS)
-    judge("cached_step", found, given, reference_cached_step, cached_step.likely, prefix, wanted)
+    judge(cached_step, found, given, prefix, wanted)
     _judge_shared(result(found, f"{prefix}continued"), given)
 
 
-def _judge_shared(got: Any, given: Mapping[str, Any]) -> None:
+def _judge_shared(got: Any, given: Given) -> None:
     expected = plainly(lambda: inside.record_both(reference_cached_step, given))()
     if not is_right(got, expected):
         raise Mistake(_SHARED)
@@ -91,23 +90,14 @@ cached_step = Exercise(
     make=cached_arguments,
     reference=reference_cached_step,
     look=_look,
-    cases=[
-        *standard_cases(
-            cached_arguments,
-            dict(batch=2, time=1, heads=5, d=4, past=6),
-            dict(batch=3, time=1, heads=2, d=2, past=2),
+    cases={
+        **standard_cases(
+            dict(batch=2, time=1, heads=5, d=4, past=6), dict(batch=3, time=1, heads=2, d=2, past=2)
         ),
-        *cases_of(
-            cached_arguments,
-            {
-                "an empty cache": dict(batch=2, time=1, heads=2, d=3, past=0, seed=7),
-                "several vectors at once": dict(batch=2, time=3, heads=2, d=4, past=4, seed=7),
-                "several vectors and an empty cache": dict(
-                    batch=2, time=4, heads=2, d=3, past=0, seed=7
-                ),
-            },
-        ),
-    ],
+        "an empty cache": dict(batch=2, time=1, heads=2, d=3, past=0, seed=7),
+        "several vectors at once": dict(batch=2, time=3, heads=2, d=4, past=4, seed=7),
+        "several vectors and an empty cache": dict(batch=2, time=4, heads=2, d=3, past=0, seed=7),
+    },
     forbid=LIBRARY,
     variants={"continued": {"judge": judge_continued, "record": inside.record_continued}},
 )

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 _LIBRARY = ("MultiHeadAttention", "MultiheadAttention")
 _FIRST = dict(batch=2, time=5, heads=3, d=4)
@@ -36,28 +36,19 @@ def _one_axis(x: Tensor, heads: int) -> Tensor | None:
     return reference_split_heads(x, heads).flatten(0, 1) if len(x) > 1 else None
 
 
-def _cannot_be_seen(*arguments: Any) -> None:
-    raise AnyError(r"view size is not compatible")
-
-
 split_heads = Exercise(
     "split_heads",
     make=split_arguments,
     reference=reference_split_heads,
     likely={
         "Are batch and heads one axis? They should be two: (B, H, N, D / H).": _one_axis,
-        _VIEW: _cannot_be_seen,
+        _VIEW: stopping("view size is not compatible"),
     },
-    cases=[
-        *standard_cases(split_arguments, _FIRST, _OTHER),
-        *cases_of(
-            split_arguments,
-            {
-                "one head": dict(batch=2, time=3, heads=1, d=4),
-                "one position": dict(batch=2, time=1, heads=3, d=2),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(_FIRST, _OTHER),
+        "one head": dict(batch=2, time=3, heads=1, d=4),
+        "one position": dict(batch=2, time=1, heads=3, d=2),
+    },
     forbid=_LIBRARY,
 )
 
@@ -78,16 +69,11 @@ merge_heads = Exercise(
     "merge_heads",
     make=merge_arguments,
     reference=reference_merge_heads,
-    likely={_VIEW: _cannot_be_seen},
-    cases=[
-        *standard_cases(merge_arguments, _FIRST, _OTHER),
-        *cases_of(
-            merge_arguments,
-            {
-                "one head": dict(batch=2, time=3, heads=1, d=4),
-                "as many positions as heads": dict(batch=2, time=3, heads=3, d=2),
-            },
-        ),
-    ],
+    likely={_VIEW: stopping("view size is not compatible")},
+    cases={
+        **standard_cases(_FIRST, _OTHER),
+        "one head": dict(batch=2, time=3, heads=1, d=4),
+        "as many positions as heads": dict(batch=2, time=3, heads=3, d=2),
+    },
     forbid=_LIBRARY,
 )

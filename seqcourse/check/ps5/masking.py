@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 _BOOLEAN = "A mask is boolean: a comparison gives one, or .bool()."
 
@@ -32,17 +32,14 @@ causal_mask = Exercise(
     "causal_mask",
     make=causal_arguments,
     reference=reference_causal_mask,
-    cases=cases_of(
-        causal_arguments,
-        {
-            "the first example": dict(size=3),
-            "another size": dict(size=6, past=0),
-            "one position": dict(size=1, past=0),
-            "a past": dict(size=3, past=2),
-            "one new position after a past": dict(size=1, past=5),
-            "a past longer than what is new": dict(size=2, past=7),
-        },
-    ),
+    cases={
+        "the first example": dict(size=3),
+        "another size": dict(size=6, past=0),
+        "one position": dict(size=1, past=0),
+        "a past": dict(size=3, past=2),
+        "one new position after a past": dict(size=1, past=5),
+        "a past longer than what is new": dict(size=2, past=7),
+    },
     forbid=("causal_mask", "generate_square_subsequent_mask"),
     hint=_BOOLEAN,
 )
@@ -81,16 +78,13 @@ padding_mask = Exercise(
     "padding_mask",
     make=padding_arguments,
     reference=reference_padding_mask,
-    cases=cases_of(
-        padding_arguments,
-        {
-            "the first example": dict(lengths=[3, 2], size=4),
-            "as many sentences as places": dict(lengths=[1, 4, 2, 3], size=4),
-            "a batch of 1": dict(lengths=[2], size=5),
-            "padding behind the longest sentence": dict(lengths=[2, 1, 3], size=6),
-            "a sentence without words": dict(lengths=[2, 0, 3], size=3),
-        },
-    ),
+    cases={
+        "the first example": dict(lengths=[3, 2], size=4),
+        "as many sentences as places": dict(lengths=[1, 4, 2, 3], size=4),
+        "a batch of 1": dict(lengths=[2], size=5),
+        "padding behind the longest sentence": dict(lengths=[2, 1, 3], size=6),
+        "a sentence without words": dict(lengths=[2, 0, 3], size=3),
+    },
     forbid=("length_mask",),
     hint=_BOOLEAN,
 )
@@ -120,16 +114,13 @@ combine = Exercise(
     "combine",
     make=combine_arguments,
     reference=reference_combine,
-    cases=cases_of(
-        combine_arguments,
-        {
-            "the first example": dict(lengths=[2, 3], size=4),
-            "other sizes": dict(lengths=[5, 1, 2, 4], size=5),
-            "a batch of 1": dict(lengths=[2], size=4),
-            "a past": dict(lengths=[6, 4, 5], size=2, past=4),
-            "as many sentences as places": dict(lengths=[1, 3, 2], size=3),
-            "padding in front": dict(lengths=[4, 2], size=4, left=True),
-        },
-    ),
+    cases={
+        "the first example": dict(lengths=[2, 3], size=4),
+        "other sizes": dict(lengths=[5, 1, 2, 4], size=5),
+        "a batch of 1": dict(lengths=[2], size=4),
+        "a past": dict(lengths=[6, 4, 5], size=2, past=4),
+        "as many sentences as places": dict(lengths=[1, 3, 2], size=3),
+        "padding in front": dict(lengths=[4, 2], size=4, left=True),
+    },
     hint=_BOOLEAN,
 )

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 
 
@@ -61,18 +61,11 @@ decoder = Exercise(
     "decoder",
     make=decoder_arguments,
     reference=reference_decoder,
-    cases=[
-        *standard_cases(
-            decoder_arguments,
-            dict(batch=2, size=5, heads=3, d=4),
-            dict(batch=3, size=3, heads=2, d=2, past=4),
+    cases={
+        **standard_cases(
+            dict(batch=2, size=5, heads=3, d=4), dict(batch=3, size=3, heads=2, d=2, past=4)
         ),
-        *cases_of(
-            decoder_arguments,
-            {
-                "one token after a cache": dict(batch=2, size=1, heads=2, d=3, past=6, seed=3),
-                "one head": dict(batch=2, size=4, heads=1, d=4, seed=4),
-            },
-        ),
-    ],
+        "one token after a cache": dict(batch=2, size=1, heads=2, d=3, past=6, seed=3),
+        "one head": dict(batch=2, size=4, heads=1, d=4, seed=4),
+    },
 )

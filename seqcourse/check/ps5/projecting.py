@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 
 LIBRARY = ("MultiheadAttention", "multi_head_attention_forward", "MultiHeadAttention")
@@ -87,42 +87,30 @@ def reference_multi_head(x, memory, w_in, b_in, w_out, b_out, heads, mask=None) 
     return linear(reference_merge_heads(y), w_out, b_out), weights
 
 
-def _needs_memory(x, memory, *rest):
-    if memory is None:
-        raise AnyError(r"NoneType|must be Tensor, not None")
-
-
 multi_head = Exercise(
     "multi_head",
     make=multi_head_arguments,
     reference=reference_multi_head,
-    likely={"memory may be None: then keys and values are made of x too.": _needs_memory},
-    cases=[
-        *standard_cases(
-            multi_head_arguments,
-            dict(batch=2, time=6, heads=5, d=4),
-            dict(batch=3, time=2, heads=2, d=2),
+    likely={
+        "memory may be None: then keys and values are made of x too.": stopping(
+            "NoneType|must be Tensor, not None", lambda x, memory, *rest: memory is None
+        )
+    },
+    cases={
+        **standard_cases(dict(batch=2, time=6, heads=5, d=4), dict(batch=3, time=2, heads=2, d=2)),
+        "one head": dict(batch=2, time=3, heads=1, d=4, seed=7),
+        "a causal mask": dict(batch=2, time=4, heads=2, d=3, mask="causal", seed=7),
+        "cross-attention": dict(batch=2, time=3, heads=2, d=4, keys=5, seed=7),
+        "cross-attention to fewer keys": dict(batch=2, time=4, heads=2, d=2, keys=3, seed=7),
+        "cross-attention with padding": dict(
+            batch=3, time=2, heads=2, d=3, keys=4, mask="padding", seed=7
         ),
-        *cases_of(
-            multi_head_arguments,
-            {
-                "one head": dict(batch=2, time=3, heads=1, d=4, seed=7),
-                "a causal mask": dict(batch=2, time=4, heads=2, d=3, mask="causal", seed=7),
-                "cross-attention": dict(batch=2, time=3, heads=2, d=4, keys=5, seed=7),
-                "cross-attention to fewer keys": dict(batch=2, time=4, heads=2, d=2, keys=3, seed=7),
-                "cross-attention with padding": dict(
-                    batch=3, time=2, heads=2, d=3, keys=4, mask="padding", seed=7
-                ),
-                "padding in self-attention": dict(batch=3, time=4, heads=3, d=2, mask="padding", seed=7),
-                "cross-attention with a mask (N, M)": dict(
-                    batch=3, time=3, heads=2, d=2, keys=5, mask="causal", seed=7
-                ),
-                "a mask per head": dict(batch=2, time=4, heads=2, d=2, mask="heads", seed=7),
-                "a mask per sentence and head": dict(
-                    batch=2, time=3, heads=3, d=2, keys=4, mask="each", seed=7
-                ),
-            },
+        "padding in self-attention": dict(batch=3, time=4, heads=3, d=2, mask="padding", seed=7),
+        "cross-attention with a mask (N, M)": dict(
+            batch=3, time=3, heads=2, d=2, keys=5, mask="causal", seed=7
         ),
-    ],
+        "a mask per head": dict(batch=2, time=4, heads=2, d=2, mask="heads", seed=7),
+        "a mask per sentence and head": dict(batch=2, time=3, heads=3, d=2, keys=4, mask="each", seed=7),
+    },
     forbid=LIBRARY,
 )

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def rotate_arguments(
@@ -38,16 +38,11 @@ rotate = Exercise(
     because=SINGLE,
     make=rotate_arguments,
     reference=reference_rotate,
-    cases=[
-        *standard_cases(rotate_arguments, dict(batch=2, n=5, d=8), dict(batch=4, n=4, d=4)),
-        *cases_of(
-            rotate_arguments,
-            {
-                "positions from further on": dict(batch=2, n=3, d=6, first=40, far=3),
-                "a single pair of coordinates": dict(batch=2, n=4, d=2),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, n=5, d=8), dict(batch=4, n=4, d=4)),
+        "positions from further on": dict(batch=2, n=3, d=6, first=40, far=3),
+        "a single pair of coordinates": dict(batch=2, n=4, d=2),
+    },
     forbid=("rotate",),
 )
 
@@ -97,18 +92,11 @@ grouped_step = Exercise(
     make=step_arguments,
     reference=reference_grouped_step,
     parts=("the outputs", "the keys", "the values"),
-    cases=[
-        *standard_cases(
-            step_arguments, dict(batch=2, **_SIZES), dict(batch=3, heads=6, groups=2, past=5, d=4)
-        ),
-        *cases_of(
-            step_arguments,
-            {
-                "the first token of a text": dict(batch=2, heads=4, groups=2, past=0, d=6),
-                "one group for all heads": dict(batch=2, heads=3, groups=1, past=4, d=4),
-                "a group for each head": dict(batch=2, heads=3, groups=3, past=4, d=4),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, **_SIZES), dict(batch=3, heads=6, groups=2, past=5, d=4)),
+        "the first token of a text": dict(batch=2, heads=4, groups=2, past=0, d=6),
+        "one group for all heads": dict(batch=2, heads=3, groups=1, past=4, d=4),
+        "a group for each head": dict(batch=2, heads=3, groups=3, past=4, d=4),
+    },
     forbid=("MultiHeadAttention", "multi_head_attention_forward", "MultiheadAttention"),
 )

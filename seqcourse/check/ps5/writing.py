@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
 from seqcourse.check.calls.compare import Mistake
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge, record
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.calls.values import Found, Given, result
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.projecting import drawn_weights
 from seqcourse.check.told.discreet import size_in_words, sizes_told
@@ -99,9 +98,9 @@ def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
     )
 
 
-def judge_generate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_generate(found: Found, given: Given, prefix: str) -> None:
     """Judge one case: the text, then how step was called; raise Mistake."""
-    judge("generate", found, given, reference_generate, generate.likely, prefix)
+    judge(generate, found, given, prefix)
     widths = result(found, f"{prefix}widths")
     if not isinstance(widths, Tensor) or widths.dim() != 1:
         raise Mistake("generate: the calls of step could not be counted.")
@@ -121,13 +120,10 @@ generate = Exercise(
     reference=reference_generate,
     record=inside.record_generate,
     judge=judge_generate,
-    cases=cases_of(
-        generate_arguments,
-        {
-            **{label: size | dict(seed=10 * k + 5) for k, (label, size) in enumerate(_SIZES.items())},
-            "a text with a token 2 in it": through_two(2, batch=1, prompt=3, count=8, v=6),
-        },
-    ),
+    cases={
+        **{label: size | dict(seed=10 * k + 5) for k, (label, size) in enumerate(_SIZES.items())},
+        "a text with a token 2 in it": through_two(2, batch=1, prompt=3, count=8, v=6),
+    },
     variants={"text": {"cases": generate_cases, "record": record, "judge": None}},
     forbid=("greedy", "beam_search", "seqcourse.decode.sample"),
 )

@@ -11,7 +11,7 @@ from torch import Tensor
 from seqcourse import functional
 from seqcourse.check import masked as masking
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 
 def biased_arguments(
@@ -58,16 +58,13 @@ biased_attention = Exercise(
     "biased_attention",
     make=biased_arguments,
     reference=reference_biased_attention,
-    cases=cases_of(
-        biased_arguments,
-        {
-            "the first example": dict(batch=2, heads=2, n=5, m=5, d=4, rows=12, far=20),
-            "far keys": dict(batch=1, heads=2, n=9, m=9, d=3, seed=10),
-            "a mask": dict(batch=2, heads=1, n=8, m=8, d=3, masked=True, seed=20),
-            "a mask, and similarities far below 0": dict(batch=1, heads=2, n=4, m=4, d=3, low=True),
-            "fewer queries than keys": dict(batch=1, heads=2, n=2, m=9, d=3, seed=30),
-            "keys further away than far": dict(batch=1, heads=2, n=16, m=16, d=3, far=7, seed=40),
-            "float32": dict(batch=2, heads=3, n=7, m=7, d=4, dtype=torch.float32, seed=50),
-        },
-    ),
+    cases={
+        "the first example": dict(batch=2, heads=2, n=5, m=5, d=4, rows=12, far=20),
+        "far keys": dict(batch=1, heads=2, n=9, m=9, d=3, seed=10),
+        "a mask": dict(batch=2, heads=1, n=8, m=8, d=3, masked=True, seed=20),
+        "a mask, and similarities far below 0": dict(batch=1, heads=2, n=4, m=4, d=3, low=True),
+        "fewer queries than keys": dict(batch=1, heads=2, n=2, m=9, d=3, seed=30),
+        "keys further away than far": dict(batch=1, heads=2, n=16, m=16, d=3, far=7, seed=40),
+        "float32": dict(batch=2, heads=3, n=7, m=7, d=4, dtype=torch.float32, seed=50),
+    },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 
 def block_arguments(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
@@ -22,15 +22,12 @@ block_parameters = Exercise(
     "block_parameters",
     make=block_arguments,
     reference=reference_block_parameters,
-    cases=cases_of(
-        block_arguments,
-        {
-            "a block with cross-attention": dict(width=6, hidden=10, cross=True),
-            "a block of the encoder": dict(width=6, hidden=10),
-            "a block of the encoder and other sizes": dict(width=2, hidden=3),
-            "a block with cross-attention and other sizes": dict(width=5, hidden=7, cross=True),
-        },
-    ),
+    cases={
+        "a block with cross-attention": dict(width=6, hidden=10, cross=True),
+        "a block of the encoder": dict(width=6, hidden=10),
+        "a block of the encoder and other sizes": dict(width=2, hidden=3),
+        "a block with cross-attention and other sizes": dict(width=5, hidden=7, cross=True),
+    },
     forbid=("parameters", "named_parameters", "numel", "Block"),
     tolerance=0.0,
     because="A count is a whole number.",
@@ -72,16 +69,13 @@ transformer_parameters = Exercise(
     "transformer_parameters",
     make=transformer_arguments,
     reference=reference_transformer_parameters,
-    cases=cases_of(
-        dict,
-        {
-            "the first example": dict(**_SMALL, order="post"),
-            "other sizes": dict(**_LARGE, layers=3, order="post"),
-            "the order pre": dict(**_SMALL, order="pre"),
-            "the order pre and several layers": dict(**_LARGE, layers=4, order="pre"),
-            "vocabularies of one size": dict(**{**_LARGE, "target": 13}, layers=2, order="post"),
-        },
-    ),
+    cases={
+        "the first example": lambda: dict(**_SMALL, order="post"),
+        "other sizes": lambda: dict(**_LARGE, layers=3, order="post"),
+        "the order pre": lambda: dict(**_SMALL, order="pre"),
+        "the order pre and several layers": lambda: dict(**_LARGE, layers=4, order="pre"),
+        "vocabularies of one size": lambda: dict(**{**_LARGE, "target": 13}, layers=2, order="post"),
+    },
     forbid=("parameters", "named_parameters", "numel", "Transformer"),
     tolerance=0.0,
     because="A count is a whole number.",

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.ps6 import sublayers
 from seqcourse.check.ps6.sublayers import attention, layer, real, two_layers
 
@@ -54,34 +54,27 @@ def reference_decoder_block(
     return sublayers.sublayer(y, mlp, norms[2], order)
 
 
-def _mask_too_small(y, *given):
-    if y.shape[1] > LONG:
-        raise AnyError("A mask should fit|must match the size|out of bounds|out of range")
-
-
 decoder_block = Exercise(
     "decoder_block",
     make=decoder_arguments,
     reference=reference_decoder_block,
-    likely={"Is a size written into the causal mask? Make it for y.shape[1] words.": _mask_too_small},
-    cases=[
-        *standard_cases(
-            decoder_arguments, dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)
+    likely={
+        "Is a size written into the causal mask? Make it for y.shape[1] words.": stopping(
+            "A mask should fit|must match the size|out of bounds|out of range",
+            lambda y, *given: y.shape[1] > LONG,
+        )
+    },
+    cases={
+        **standard_cases(dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)),
+        "padding in the source": dict(batch=3, n=4, m=5, d=4, lengths=[5, 2, 3], seed=40),
+        "the order pre": dict(batch=2, n=3, m=5, d=4, order="pre", seed=60),
+        "the order pre with padding": dict(
+            batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
         ),
-        *cases_of(
-            decoder_arguments,
-            {
-                "padding in the source": dict(batch=3, n=4, m=5, d=4, lengths=[5, 2, 3], seed=40),
-                "the order pre": dict(batch=2, n=3, m=5, d=4, order="pre", seed=60),
-                "the order pre with padding": dict(
-                    batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
-                ),
-                "padding in front of the source": dict(
-                    batch=3, n=3, m=4, d=3, lengths=[2, 4, 3], front=True, seed=90
-                ),
-                "a long text": dict(batch=1, n=140, m=3, d=3, seed=100),
-            },
+        "padding in front of the source": dict(
+            batch=3, n=3, m=4, d=3, lengths=[2, 4, 3], front=True, seed=90
         ),
-    ],
+        "a long text": dict(batch=1, n=140, m=3, d=3, seed=100),
+    },
     forbid=("Block", "TransformerDecoderLayer", "TransformerDecoder"),
 )

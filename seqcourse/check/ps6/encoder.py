@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.ps6 import sublayers
 from seqcourse.check.ps6.sublayers import attention, layer, real, two_layers
 
@@ -48,19 +48,12 @@ encoder_block = Exercise(
     "encoder_block",
     make=encoder_arguments,
     reference=reference_encoder_block,
-    cases=[
-        *standard_cases(encoder_arguments, dict(batch=2, n=3, d=4), dict(batch=5, n=5, d=5, seed=20)),
-        *cases_of(
-            encoder_arguments,
-            {
-                "padding": dict(batch=3, n=5, d=4, lengths=[5, 2, 3], seed=40),
-                "the order pre": dict(batch=2, n=3, d=4, order="pre", seed=60),
-                "the order pre with padding": dict(
-                    batch=3, n=5, d=4, order="pre", lengths=[4, 5, 1], seed=80
-                ),
-                "padding in front": dict(batch=3, n=4, d=3, lengths=[2, 4, 3], front=True, seed=90),
-            },
-        ),
-    ],
+    cases={
+        **standard_cases(dict(batch=2, n=3, d=4), dict(batch=5, n=5, d=5, seed=20)),
+        "padding": dict(batch=3, n=5, d=4, lengths=[5, 2, 3], seed=40),
+        "the order pre": dict(batch=2, n=3, d=4, order="pre", seed=60),
+        "the order pre with padding": dict(batch=3, n=5, d=4, order="pre", lengths=[4, 5, 1], seed=80),
+        "padding in front": dict(batch=3, n=4, d=3, lengths=[2, 4, 3], front=True, seed=90),
+    },
     forbid=("Block", "TransformerEncoderLayer", "TransformerEncoder"),
 )

@@ -9,7 +9,7 @@ import torch
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, Kind, standard_cases
 
 
 def norm_arguments(
@@ -34,21 +34,18 @@ layer_norm = Exercise(
     "layer_norm",
     make=norm_arguments,
     reference=functional.layer_norm,
-    cases=[
-        *standard_cases(
-            lambda batch, n, d, **options: norm_arguments((batch, n, d), **options),
-            dict(batch=2, n=3, d=4),
-            dict(batch=5, n=5, d=5, seed=3),
+    cases={
+        **standard_cases(
+            dict(shape=(2, 3, 4)), dict(shape=(5, 5, 5), seed=3), alone=dict(shape=(1, 3, 4))
         ),
-        Case("one vector alone", lambda: norm_arguments((6,), seed=4), _AXES),
-        Case("a matrix of vectors", lambda: norm_arguments((3, 4), seed=5), _AXES),
-        Case("a small eps", lambda: norm_arguments((2, 3, 4), eps=1e-5, seed=6)),
-        Case(
-            "vectors whose entries are all equal",
-            lambda: norm_arguments((2, 3, 4), spread=0.0, seed=7),
+        "one vector alone": Kind(dict(shape=(6,), seed=4), _AXES),
+        "a matrix of vectors": Kind(dict(shape=(3, 4), seed=5), _AXES),
+        "a small eps": dict(shape=(2, 3, 4), eps=1e-5, seed=6),
+        "vectors whose entries are all equal": Kind(
+            dict(shape=(2, 3, 4), spread=0.0, seed=7),
             "The variance is 0 there: eps keeps you from 0 / 0.",
         ),
-    ],
+    },
     forbid=(
         "layer_norm",
         "LayerNorm",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 
 def rate_arguments(
@@ -28,17 +28,14 @@ warmup_rate = Exercise(
     "warmup_rate",
     make=rate_arguments,
     reference=reference_warmup_rate,
-    cases=cases_of(
-        rate_arguments,
-        {
-            "the first example, a step on the way up": dict(step=2, width=16, warmup=9),
-            "the first step": dict(step=1, width=64, warmup=25),
-            "the top, step = warmup": dict(step=9, width=16, warmup=9),
-            "the last step before the top": dict(step=15, width=24, warmup=16),
-            "a step after the top": dict(step=30, width=16, warmup=9),
-            "a step far after the top": dict(step=4000, width=512, warmup=100),
-            "another width": dict(step=7, width=10, warmup=20),
-        },
-    ),
+    cases={
+        "the first example, a step on the way up": dict(step=2, width=16, warmup=9),
+        "the first step": dict(step=1, width=64, warmup=25),
+        "the top, step = warmup": dict(step=9, width=16, warmup=9),
+        "the last step before the top": dict(step=15, width=24, warmup=16),
+        "a step after the top": dict(step=30, width=16, warmup=9),
+        "a step far after the top": dict(step=4000, width=512, warmup=100),
+        "another width": dict(step=7, width=10, warmup=20),
+    },
     forbid=("Trainer", "torch.optim.lr_scheduler"),
 )

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.exercise import Exercise, Kind
 
 
 def loss_arguments(
@@ -46,24 +46,15 @@ label_smoothed_loss = Exercise(
     "label_smoothed_loss",
     make=loss_arguments,
     reference=reference_label_smoothed_loss,
-    cases=[
-        Case("the first example", lambda: loss_arguments([3, 3], v=5, epsilon=0.3)),
-        Case("other sizes", lambda: loss_arguments([4] * 4, v=4, seed=1)),
-        Case(
-            "a batch of 1",
-            lambda: loss_arguments([3], v=6, seed=2),
-            "Does a squeeze() or [0] drop the batch?",
-        ),
-        *cases_of(
-            loss_arguments,
-            {
-                "epsilon 0": dict(lengths=[2, 2], v=5, epsilon=0.0, seed=3),
-                "padding": dict(lengths=[4, 1, 3], v=6, epsilon=0.2, seed=4),
-                "padding with another id": dict(lengths=[2, 5], v=6, pad=5, seed=5),
-                "logits in the hundreds": dict(lengths=[3, 2], v=5, scale=400.0, seed=6),
-                "float32": dict(lengths=[3, 3], v=5, dtype=torch.float32, seed=7),
-            },
-        ),
-    ],
+    cases={
+        "the first example": dict(lengths=[3, 3], v=5, epsilon=0.3),
+        "other sizes": dict(lengths=[4] * 4, v=4, seed=1),
+        "a batch of 1": Kind(dict(lengths=[3], v=6, seed=2), "Does a squeeze() or [0] drop the batch?"),
+        "epsilon 0": dict(lengths=[2, 2], v=5, epsilon=0.0, seed=3),
+        "padding": dict(lengths=[4, 1, 3], v=6, epsilon=0.2, seed=4),
+        "padding with another id": dict(lengths=[2, 5], v=6, pad=5, seed=5),
+        "logits in the hundreds": dict(lengths=[3, 2], v=5, scale=400.0, seed=6),
+        "float32": dict(lengths=[3, 3], v=5, dtype=torch.float32, seed=7),
+    },
     forbid=("cross_entropy", "CrossEntropyLoss", "sequence_loss", "label_loss", "teacher_forcing_loss"),
 )

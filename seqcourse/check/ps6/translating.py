@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -13,8 +12,8 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Mistake
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.calls.values import Found, Given, result
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps2.writing import reference_greedy
 from seqcourse.tokens import PAD, SOS
@@ -57,9 +56,9 @@ def reference_translate(model: Any, src: Tensor, lengths: Tensor, max_len: int) 
     return reference_greedy(step, model.start(memory), torch.full((len(src),), SOS), max_len)
 
 
-def judge_translate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_translate(found: Found, given: Given, prefix: str) -> None:
     """Judge one case: the words, then whether the loop stopped in time; raise Mistake."""
-    judge("translate", found, given, reference_translate, translate.likely, prefix)
+    judge(translate, found, given, prefix)
     if result(found, f"{prefix}late"):
         raise Mistake(
             "translate: the words are right, but step was called when all sentences had ended. The loop "
@@ -73,19 +72,16 @@ translate = Exercise(
     reference=reference_translate,
     record=inside.record_translate,
     judge=judge_translate,
-    cases=cases_of(
-        translate_arguments,
-        {
-            "the first example": dict(left=[4, 2, 6], lengths=[3, 5, 4], max_len=9),
-            "a batch of 1": dict(left=[3], lengths=[4], max_len=7, seed=10),
-            "sentences that max_len cuts off": dict(left=[20, 3], lengths=[4, 2], max_len=5, seed=20),
-            "a sentence that ends at once": dict(left=[1, 4], lengths=[2, 6], max_len=9, seed=30),
-            "sentences that all end together": dict(left=[3, 3], lengths=[5, 5], max_len=8, seed=40),
-            "<pad> and <sos> as the likeliest words": dict(
-                left=[5, 4], lengths=[5, 3], max_len=9, special=True, seed=60
-            ),
-            "max_len 1": dict(left=[4, 2], lengths=[3, 3], max_len=1, seed=50),
-        },
-    ),
+    cases={
+        "the first example": dict(left=[4, 2, 6], lengths=[3, 5, 4], max_len=9),
+        "a batch of 1": dict(left=[3], lengths=[4], max_len=7, seed=10),
+        "sentences that max_len cuts off": dict(left=[20, 3], lengths=[4, 2], max_len=5, seed=20),
+        "a sentence that ends at once": dict(left=[1, 4], lengths=[2, 6], max_len=9, seed=30),
+        "sentences that all end together": dict(left=[3, 3], lengths=[5, 5], max_len=8, seed=40),
+        "<pad> and <sos> as the likeliest words": dict(
+            left=[5, 4], lengths=[5, 3], max_len=9, special=True, seed=60
+        ),
+        "max_len 1": dict(left=[4, 2], lengths=[3, 3], max_len=1, seed=50),
+    },
     forbid=("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample"),
 )

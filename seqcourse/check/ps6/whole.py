@@ -13,8 +13,8 @@ from seqcourse import functional
 from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, describe, is_right
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.modules import ALIKE
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.calls.values import Given, result
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps6 import decoder, encoder
 from seqcourse.check.ps6.smoothing import reference_label_smoothed_loss
@@ -22,6 +22,7 @@ from seqcourse.check.told.discreet import error_in_words
 from seqcourse.tokens import EOS, PAD, SOS
 
 TOLERANCE, SMALL, LONG = 8e-5, 3e-3, 9
+_GIVEN = ("build", "values", "src", "lengths", "tgt", "way", "training")
 
 
 def transformer_arguments(
@@ -60,82 +61,50 @@ def transformer_arguments(
     ends = torch.tensor(list(lengths))
     src = src.masked_fill(~functional.length_mask(ends, src.shape[1]), PAD)
     tgt = tgt.masked_fill(~functional.length_mask(torch.tensor(list(words)), tgt.shape[1]), PAD)
-    given = dict(build=build, values=values, src=src, lengths=ends, tgt=tgt, way=way)
-    return given | {"training": order == "pre"}
+    given = (build, values, src, ends, tgt, way, order == "pre")
+    return dict(zip(_GIVEN, given, strict=True))
 
 
-def _logits(
-    given: Mapping[str, Any],
-    take: Callable[[str], Tensor] | None = None,
-    *,
-    seen: Callable[[int], Tensor] = functional.causal_mask,
-    masks: tuple[bool, bool] = (True, True),
-    rows: int = 0,
-    places: tuple[float | None, float | None] = (1.0, 1.0),
-    first: int = 0,
-    cut: bool = True,
-    join: bool = True,
-    scale: bool = True,
-    lasts: tuple[bool, bool] = (True, True),
-    order: str = "",
-    heads: int = 0,
-    act: Callable[[Tensor], Tensor] = torch.relu,
-    table: str = "target",
-    end: Callable[[Tensor], Tensor] = lambda z: z,
-    bias: bool = True,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Logits of a whole model, padding at 0; every parameter of a shape is alike. Options: mistakes."""
-    build, values = given["build"], given["values"]
-    take = take or values.__getitem__
-    order, heads = order or build["order"], heads or build["heads"]
-    width, real = build["width"], functional.length_mask(given["lengths"], given["src"].shape[1])
+def _logits(given: Given, take: Callable[[str], Tensor]) -> Tensor:
+    """Logits of a whole model (B, N, V), padding at 0; every parameter of a shape is alike.
+
+    take: gives a parameter of a shape, by its name in `given["values"]`.
+    """
+    build, src, tgt = (given[name] for name in ("build", "src", "tgt"))
+    real = functional.length_mask(given["lengths"], src.shape[1])[:, None]
 
     def norm(x: Tensor) -> Tensor:
-        return functional.layer_norm(x, take("vector"), take("vector"), eps)
+        return functional.layer_norm(x, take("vector"), take("vector"), 1e-5)
 
     def attend(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
         mapped = (x @ take("square") + take("vector") for x in (queries, memory, memory))
-        q, k, v = (
-            x.unflatten(-1, (heads, -1)).transpose(1, 2)
-            if cut
-            else x.reshape(len(x), heads, x.shape[1], -1)
-            for x in mapped
-        )
+        q, k, v = (x.unflatten(-1, (build["heads"], -1)).transpose(1, 2) for x in mapped)
         y = functional.attention(q, k, v, mask[..., None, :, :])[0]  # (B, H, N, D / H)
-        y = y.transpose(1, 2).flatten(2) if join else y.reshape(queries.shape)
-        return y @ take("square") + take("vector")
-
-    def ahead(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
-        return attend(queries, memory, seen(queries.shape[1]))
+        return y.transpose(1, 2).flatten(2) @ take("square") + take("vector")
 
     def mlp(x: Tensor) -> Tensor:
-        return act(x @ take("inner") + take("inner_bias")) @ take("inner").T + take("vector")
+        return torch.relu(x @ take("inner") + take("inner_bias")) @ take("inner").T + take("vector")
 
-    def read(tokens: Tensor, rows: Tensor, place: float | None) -> Tensor:
-        x = rows[tokens] * (width**0.5 if scale else 1.0)
-        if place is None:
-            return x
-        at = (torch.arange(tokens.shape[1]) + first) * place
-        return x + functional.sinusoidal_encoding(at, width).double()
+    def read(tokens: Tensor, table: Tensor) -> Tensor:
+        places = functional.sinusoidal_encoding(tokens.shape[1], build["width"])
+        return table[tokens] * build["width"] ** 0.5 + places.double()
 
-    tables = {name: take(name) for name in ("source", "target")}
-    x = read(given["src"], tables["source"], places[0])
+    order, table = build["order"], take("target")
+    last = norm if order == "pre" else lambda x: x
+    x, y = read(src, take("source")), read(tgt, table)
     for _ in range(build["layers"]):
-        mask = real[:, None] if masks[0] else torch.ones_like(real[:, None])
-        x = encoder.reference_encoder_block(x, mask, attend, mlp, (norm, norm), order)
-    memory = norm(x) if build["order"] == "pre" and lasts[0] else x
-    mask = (real if masks[1] else torch.ones_like(real))[:, None]
-    memory = memory.roll(rows, 0)
-    y = read(given["tgt"], tables[table], places[1])
+        x = encoder.reference_encoder_block(x, real, attend, mlp, (norm, norm), order)
+    memory = last(x)
     for _ in range(build["layers"]):
-        y = decoder.reference_decoder_block(y, memory, mask, ahead, attend, mlp, (norm,) * 3, order)
-    y = norm(y) if build["order"] == "pre" and lasts[1] else y
-    z = end(y @ tables["target"].T + (take("output_bias") if bias else 0.0))
-    return z * (given["tgt"] != PAD)[..., None]
+        y = decoder.reference_decoder_block(y, memory, real, attend, attend, mlp, (norm,) * 3, order)
+    return _without_padding(last(y) @ table.T + take("output_bias"), tgt)
 
 
-def _right(given: Mapping[str, Any]) -> tuple[Tensor, dict[str, Tensor]]:
+def _without_padding(logits: Tensor, tgt: Tensor) -> Tensor:
+    return torch.where((tgt != PAD)[..., None], logits, 0.0)
+
+
+def _right(given: Given) -> tuple[Tensor, dict[str, Tensor]]:
     """The logits, and the lengths of the gradients of all parameters, by their shape, sorted."""
     taken: dict[str, list[Tensor]] = {kind: [] for kind in given["values"]}
 
@@ -173,72 +142,25 @@ _COUNTS = {
     ("vector", -1): "Is a bias or a norm missing? With the order pre one more norm ends each side.",
     ("vector", 1): "Is there a norm or a bias too many? With the order post every block ends in a norm.",
 }
-_LIKELY: dict[str, dict[str, Any] | tuple[dict[str, Any], ...]] = {
-    "Can a word look ahead? Position t of the decoder sees positions up to t: your decoder_block makes "
-    "that mask.": dict(seen=lambda size: torch.ones(size, size, dtype=torch.bool)),
-    "Is padding of the source attended to? The mask belongs in the encoder and in the "
-    "cross-attention.": (
-        dict(masks=(False, False)),
-        dict(masks=(False, True)),
-        dict(masks=(True, False)),
-    ),
-    "Does a sentence look at the memory of another row of the batch?": (dict(rows=1), dict(rows=-1)),
-    "Are positions left out? Without them the order of the words is lost.": (
-        dict(places=(None, None)),
-        dict(places=(None, 1.0)),
-        dict(places=(1.0, None)),
-    ),
-    "Is every word at position 0? In `step` position t belongs to the word after t words.": (
-        dict(places=(1.0, 0.0)),
-        dict(places=(0.0, 0.0)),
-    ),
-    "Are positions counted from 1? The first word is at position 0.": dict(first=1),
-    "Does a word see only itself? In `step` the state holds all words written so far.": (
-        dict(seen=lambda size: torch.eye(size).bool(), places=(1.0, 0.0)),
-        dict(seen=lambda size: torch.eye(size).bool()),
-    ),
-    "Do the logits belong to the first word? Those after the newest word are asked for.": dict(
-        end=lambda z: z[:, :1].expand_as(z)
-    ),
-    "Are vectors cut into heads, or joined again, without transpose? A reshape does not exchange "
-    "axes.": (dict(cut=False), dict(join=False), dict(cut=False, join=False)),
-    "Are the embeddings not multiplied by the root of D, or are the positions, too?": dict(scale=False),
-    "Is the last norm missing? With the order pre one ends the encoder and one the decoder.": (
-        dict(lasts=(False, False)),
-        dict(lasts=(False, True)),
-        dict(lasts=(True, False)),
-    ),
-    "Is that the other order? The class is told which.": (dict(order="pre"), dict(order="post")),
-    "Is there one head? D is cut into `heads` parts, each with a softmax of its own.": dict(heads=1),
-    "Is there another function than ReLU in the MLP?": (
-        dict(act=functional.gelu_tanh),
-        dict(act=functional.gelu),
-        dict(act=lambda x: x),
-    ),
-    "Are target words looked up in the table of source words?": dict(table="source"),
-    "Is that a softmax? Logits are asked for.": (
-        dict(end=lambda z: z.softmax(-1)),
-        dict(end=lambda z: z.log_softmax(-1)),
-    ),
-    "Is the bias of the logits not added?": dict(bias=False),
-    "Is there another epsilon in the norms? The text says which.": tuple(
-        dict(eps=eps) for eps in (1e-3, 1e-4, 1e-6, 1e-8, 0.0)
-    ),
-}
-_IN_THE_MODEL = (
-    "Is the state kept in the model? Where two texts are written in turn, one gets the other's words: "
-    "the state is what start and step return."
-)
 _LONG = "Is a number of words or places written into the model? A text may be of any length."
 
 
-def _in_turn(given: Mapping[str, Any]) -> Tensor:
-    """A mistake in writing word by word: two texts, written in turn, share their words."""
-    both = torch.stack([given["tgt"].flip(1), given["tgt"]], dim=2).flatten(1)
-    return _logits({**given, "tgt": both})[:, 1::2]
+def _logits_of(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The logits of a wrong answer, as they are recorded of a student's."""
+
+    def logits(*given: Any) -> Any:
+        given = dict(zip(_GIVEN, given, strict=True))
+        got = result(inside.record_transformer(answer, given), "result")
+        return _without_padding(got, given["tgt"]) if _fits(got, given) else got
+
+    return logits
 
 
-def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
+def _fits(got: Any, given: Given) -> bool:
+    return isinstance(got, Tensor) and got.shape == (*given["tgt"].shape, given["build"]["target"])
+
+
+def judge_transformer(found: Mapping[str, Any], given: Given, prefix: str = "") -> None:
     """Raise Mistake unless a model has the right parameters, logits and gradients."""
     built = result(found, f"{prefix}built")
     if isinstance(built, Stopped):
@@ -268,14 +190,12 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         raise Mistake(f"Transformer: {ALIKE}")
     got = result(found, f"{prefix}result")
     shown = (given["src"], given["lengths"], given["tgt"])
-    if isinstance(got, Tensor) and got.shape == right.shape:
-        got = torch.where((given["tgt"] != PAD)[..., None], got, 0.0)
+    if _fits(got, given):
+        got = _without_padding(got, given["tgt"])
     likely = [
-        Likely(question, lambda *_, how=how: _logits(given, **how))
-        for question, hows in _LIKELY.items()
-        for how in (hows if isinstance(hows, tuple) else (hows,))
+        Likely(one.question, lambda *_, answer=one.answer: answer(*given.values()))
+        for one in Transformer.likely
     ]
-    likely.append(Likely(_IN_THE_MODEL, lambda *_: _in_turn(given)))
     hint = _LONG if max(given["src"].shape[1], given["tgt"].shape[1]) > LONG else ""
     name = "Transformer" if given["way"] == "at once" else "Transformer (encode, start and step)"
     name += " in training mode" if given["training"] else ""
@@ -296,19 +216,17 @@ Transformer = Exercise(
     make=transformer_arguments,
     judge=judge_transformer,
     record=inside.record_transformer,
-    cases=cases_of(
-        transformer_arguments,
-        {
-            "one layer, no padding": dict(lengths=[4, 4], words=[3, 3], seed=40),
-            "padding in source and target": dict(lengths=[5, 2, 3], words=[2, 4, 3], layers=2),
-            "the order post": dict(lengths=[3, 4], words=[4, 2], order="post", heads=3, seed=20),
-            "word by word": dict(lengths=[2, 4], words=[10, 10], way="word by word", seed=30),
-            "the order post, and small vectors": dict(
-                lengths=[3, 2], words=[2, 3], order="post", small=True, seed=50
-            ),
-            "a long text": dict(lengths=[140], words=[130], seed=60),
-        },
-    ),
+    through=_logits_of,
+    cases={
+        "one layer, no padding": dict(lengths=[4, 4], words=[3, 3], seed=40),
+        "padding in source and target": dict(lengths=[5, 2, 3], words=[2, 4, 3], layers=2),
+        "the order post": dict(lengths=[3, 4], words=[4, 2], order="post", heads=3, seed=20),
+        "word by word": dict(lengths=[2, 4], words=[10, 10], way="word by word", seed=30),
+        "the order post, and small vectors": dict(
+            lengths=[3, 2], words=[2, 3], order="post", small=True, seed=50
+        ),
+        "a long text": dict(lengths=[140], words=[130], seed=60),
+    },
     forbid=("Transformer", "TransformerEncoder", "TransformerDecoder", "Block", "MultiHeadAttention"),
 )
 
@@ -361,12 +279,9 @@ train_step = Exercise(
         *(f"the loss of the {number} step" for number in ("first", "second", "third")),
         *["a weight matrix after three steps"] * 3,
     ),
-    cases=cases_of(
-        step_arguments,
-        {
-            "two sentences": dict(lengths=[3, 3]),
-            "padding": dict(lengths=[4, 1, 3], seed=10),
-            "a batch of one, and no smoothing": dict(lengths=[4], epsilon=0.0, seed=20),
-        },
-    ),
+    cases={
+        "two sentences": dict(lengths=[3, 3]),
+        "padding": dict(lengths=[4, 1, 3], seed=10),
+        "a batch of one, and no smoothing": dict(lengths=[4], epsilon=0.0, seed=20),
+    },
 )

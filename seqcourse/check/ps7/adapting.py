@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Exercise, hinted, standard_cases
 
 
 def adapted_arguments(
@@ -34,16 +34,13 @@ adapted_linear = Exercise(
     "adapted_linear",
     make=adapted_arguments,
     reference=reference_adapted_linear,
-    cases=[
-        *standard_cases(
-            adapted_arguments,
+    cases={
+        **standard_cases(
             dict(batch=2, time=3, d_in=5, d_out=4, rank=2),
             dict(batch=3, time=3, d_in=3, d_out=3, rank=3),
         ),
-        *cases_of(
-            adapted_arguments, {"rank 1": dict(batch=2, time=3, d_in=4, d_out=6, rank=1, alpha=0.5)}
-        ),
-    ],
+        "rank 1": dict(batch=2, time=3, d_in=4, d_out=6, rank=1, alpha=0.5),
+    },
     forbid=("LowRank",),
 )
 
@@ -68,21 +65,15 @@ dpo_loss = Exercise(
     "dpo_loss",
     make=preference_arguments,
     reference=reference_dpo_loss,
-    cases=[
-        *cases_of(
-            preference_arguments,
-            {
-                "the first example": dict(pairs=4),
-                "one pair": dict(pairs=1, beta=2.0, seed=1),
-                "float32": dict(pairs=5, dtype=torch.float32, seed=2),
-            },
-        ),
-        *cases_of(
-            preference_arguments,
-            {"answers that have moved very far": dict(pairs=6, scale=900.0, beta=1.0, seed=3)},
+    cases={
+        "the first example": dict(pairs=4),
+        "one pair": dict(pairs=1, beta=2.0, seed=1),
+        "float32": dict(pairs=5, dtype=torch.float32, seed=2),
+        **hinted(
             "The logarithm of a sigmoid that is 0 is minus infinity: which function of PyTorch computes "
             "both at once?",
+            {"answers that have moved very far": dict(pairs=6, scale=900.0, beta=1.0, seed=3)},
         ),
-    ],
+    },
     forbid=("dpo_loss",),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.exercise import Exercise, Kind, hinted
 from seqcourse.check.ps7.ids import FIRST, IGNORE, PAD
 
 Documents = Sequence[Sequence[int]]
@@ -36,24 +36,21 @@ language_batch = Exercise(
     "language_batch",
     make=batch_arguments,
     reference=reference_language_batch,
-    cases=[
-        Case("the first example", lambda: batch_arguments((4, 1, 5), 4)),
-        Case(
-            "another separator",
-            lambda: batch_arguments((3, 6), 5, end=3),
-            "Is the id of the separator written into your code?",
+    cases={
+        "the first example": dict(sizes=(4, 1, 5), length=4),
+        "another separator": Kind(
+            dict(sizes=(3, 6), length=5, end=3), "Is the id of the separator written into your code?"
         ),
-        Case("rows of one token", lambda: batch_arguments((2, 3), 1)),
-        Case("an empty document", lambda: batch_arguments((3, 0, 2), 7, seed=4)),
-        *cases_of(
-            batch_arguments,
+        "rows of one token": dict(sizes=(2, 3), length=1),
+        "an empty document": dict(sizes=(3, 0, 2), length=7, seed=4),
+        **hinted(
+            _FILLED,
             {
                 "a last row that is filled up": dict(sizes=(5, 3, 2), length=5, seed=1),
                 "one document, shorter than a row": dict(sizes=(4,), length=9, seed=2),
                 "a last row with a single token": dict(sizes=(6, 4), length=5, seed=3),
             },
-            _FILLED,
         ),
-    ],
+    },
     forbid=("TextBatches",),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 
 Three = tuple[float, float, float]
 
@@ -41,19 +41,16 @@ paired_interval = Exercise(
     "paired_interval",
     make=interval_arguments,
     reference=reference_paired_interval,
-    cases=cases_of(
-        interval_arguments,
-        {
-            "the first example": dict(many=40, rounds=200),
-            "a first classifier that is worse": dict(many=60, rounds=100, better=-0.2, seed=1),
-            "rounds that do not divide by 40": dict(many=300, rounds=159, seed=2),
-            "fewer than 40 rounds": dict(many=20, rounds=15, seed=3),
-            "a single round": dict(many=20, rounds=1, seed=7),
-            "more rounds than texts": dict(many=12, rounds=400, better=0.3, seed=4),
-            "more texts than rounds": dict(many=2000, rounds=60, seed=6),
-            "two that always agree": dict(many=20, rounds=80, better=0.0, alike=1.0, seed=5),
-        },
-    ),
+    cases={
+        "the first example": dict(many=40, rounds=200),
+        "a first classifier that is worse": dict(many=60, rounds=100, better=-0.2, seed=1),
+        "rounds that do not divide by 40": dict(many=300, rounds=159, seed=2),
+        "fewer than 40 rounds": dict(many=20, rounds=15, seed=3),
+        "a single round": dict(many=20, rounds=1, seed=7),
+        "more rounds than texts": dict(many=12, rounds=400, better=0.3, seed=4),
+        "more texts than rounds": dict(many=2000, rounds=60, seed=6),
+        "two that always agree": dict(many=20, rounds=80, better=0.0, alike=1.0, seed=5),
+    },
     tolerance=7e-5,
     because="Means in single precision are good enough.",
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -13,8 +12,8 @@ from seqcourse.check.calls.compare import Mistake, outcome, same
 from seqcourse.check.calls.gradients import gradients
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.calls.values import Found, Given, result
+from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.ps7.ids import FIRST, IGNORE
 
 
@@ -67,9 +66,9 @@ def judge_gradient(gradient: Any) -> None:
         )
 
 
-def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+def judge_nothing(found: Found, given: Given, prefix: str) -> None:
     """Judge one case with no place chosen: the loss, then that no gradient is NaN; raise Mistake."""
-    judge("masked_word_loss", found, given, reference_masked_word_loss, masked_word_loss.likely, prefix)
+    judge(masked_word_loss, found, given, prefix)
     judge_gradient(result(found, f"{prefix}gradient.logits"))
 
 
@@ -90,24 +89,18 @@ masked_word_loss = Exercise(
     make=masked_arguments,
     reference=reference_masked_word_loss,
     look=_look,
-    cases=[
-        Case("the first example", lambda: masked_arguments(2, 5)),
-        Case("other sizes", lambda: masked_arguments(4, 4, 6, seed=1)),
-        Case(
-            "a batch of 1",
-            lambda: masked_arguments(1, 6, seed=2),
-            "Does a squeeze() or [0] drop the batch?",
+    cases={
+        "the first example": dict(batch=2, time=5),
+        "other sizes": dict(batch=4, time=4, v=6, seed=1),
+        "a batch of 1": Kind(dict(batch=1, time=6, seed=2), "Does a squeeze() or [0] drop the batch?"),
+        "logits in the hundreds": dict(batch=3, time=5, scale=300.0, seed=3),
+        "words numbered from 0 on": dict(batch=2, time=4, v=3, first=0, seed=6),
+        "a single place chosen": dict(batch=2, time=4, single=True, seed=5),
+        "float32": Kind(
+            dict(batch=2, time=5, dtype=torch.float32), "Create new tensors like the old ones."
         ),
-        Case("logits in the hundreds", lambda: masked_arguments(3, 5, scale=300.0, seed=3)),
-        Case("words numbered from 0 on", lambda: masked_arguments(2, 4, v=3, first=0, seed=6)),
-        Case("a single place chosen", lambda: masked_arguments(2, 4, single=True, seed=5)),
-        Case(
-            "float32",
-            lambda: masked_arguments(2, 5, dtype=torch.float32),
-            "Create new tensors like the old ones.",
-        ),
-        Case("no place chosen", lambda: masked_arguments(2, 4, share=0.0, seed=4)),
-    ],
+        "no place chosen": dict(batch=2, time=4, share=0.0, seed=4),
+    },
     forbid=("masked_word_loss", "sequence_loss", "language_model_loss"),
     variants={"nothing": {"judge": judge_nothing}},
 )

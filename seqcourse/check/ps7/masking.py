@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP, UNK
 
 CHOSEN, MASKED, KEPT = 0.15, 0.8, 0.9  # borders of the draws
@@ -75,33 +75,19 @@ mask_words = Exercise(
     "mask_words",
     make=masking_arguments,
     reference=reference_mask_words,
-    cases=[
-        *cases_of(
-            masking_arguments,
-            {
-                "the first example": dict(lengths=[30, 30], specials=False),
-                "a larger vocabulary": dict(lengths=[25, 25], v=4000, specials=False, seed=1),
-                "a single row, of few words": dict(lengths=[40], v=9, specials=False, seed=6),
-            },
+    cases={
+        "the first example": dict(lengths=[30, 30], specials=False),
+        "a larger vocabulary": dict(lengths=[25, 25], v=4000, specials=False, seed=1),
+        "a single row, of few words": dict(lengths=[40], v=9, specials=False, seed=6),
+        "rows with <cls>, <sep> and padding": Kind(
+            dict(lengths=[20, 31, 9], seed=3), "Only words are chosen, the ids from FIRST on."
         ),
-        Case(
-            "rows with <cls>, <sep> and padding",
-            lambda: masking_arguments([20, 31, 9], seed=3),
-            "Only words are chosen, the ids from FIRST on.",
+        "draws as they come, of which 15 % choose": dict(
+            lengths=[90, 60], often=False, even=False, seed=4
         ),
-        *cases_of(
-            masking_arguments,
-            {
-                "draws as they come, of which 15 % choose": dict(
-                    lengths=[90, 60], often=False, even=False, seed=4
-                ),
-                "draws exactly on the borders": dict(lengths=[60], specials=False, borders=True),
-                "rows of which no word is chosen": dict(
-                    lengths=[6, 6], specials=False, none=True, seed=5
-                ),
-            },
-        ),
-    ],
+        "draws exactly on the borders": dict(lengths=[60], specials=False, borders=True),
+        "rows of which no word is chosen": dict(lengths=[6, 6], specials=False, none=True, seed=5),
+    },
     forbid=("mask_words", "MaskedBatches"),
     fixed_precision=True,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise, hinted
 
 Pair = tuple[str, str]
 
@@ -58,22 +58,16 @@ learn_merges = Exercise(
     "learn_merges",
     make=merges_arguments,
     reference=reference_learn_merges,
-    cases=[
-        *cases_of(
-            merges_arguments,
-            {
-                "the first example": dict(kind="ordinary", size=12, count=4),
-                "pairs that are equally frequent": dict(kind="rare", size=6, count=4, seed=1),
-                "letters that repeat": dict(kind="repeated", size=9, count=8, seed=2),
-                "long and short pieces, equally frequent": dict(kind="close", size=7, count=3),
-                "words that occur several times": dict(kind="ordinary", size=40, count=8, seed=4),
-            },
-        ),
-        *cases_of(
-            merges_arguments,
-            {"more merges than there are pairs": dict(kind="short", size=5, count=20, seed=3)},
+    cases={
+        "the first example": dict(kind="ordinary", size=12, count=4),
+        "pairs that are equally frequent": dict(kind="rare", size=6, count=4, seed=1),
+        "letters that repeat": dict(kind="repeated", size=9, count=8, seed=2),
+        "long and short pieces, equally frequent": dict(kind="close", size=7, count=3),
+        "words that occur several times": dict(kind="ordinary", size=40, count=8, seed=4),
+        **hinted(
             "Stop when no word has two pieces any more.",
+            {"more merges than there are pairs": dict(kind="short", size=5, count=20, seed=3)},
         ),
-    ],
+    },
     forbid=("SubwordVocabulary",),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.exercise import Exercise, Kind
 
 Examples = Sequence[tuple[str, str]]
 
@@ -62,19 +62,16 @@ few_shot_prompt = Exercise(
     "few_shot_prompt",
     make=prompt_arguments,
     reference=reference_few_shot_prompt,
-    cases=[
-        Case("the first example", lambda: prompt_arguments(1)),
-        Case("three examples", lambda: prompt_arguments(3, seed=1)),
-        Case(
-            "no examples",
-            lambda: prompt_arguments(0, seed=2),
-            "With no examples the task and the query are all there is.",
+    cases={
+        "the first example": dict(shots=1),
+        "three examples": dict(shots=3, seed=1),
+        "no examples": Kind(
+            dict(shots=0, seed=2), "With no examples the task and the query are all there is."
         ),
-        Case(
-            "texts with line ends inside",
-            lambda: prompt_arguments(2, white=True, seed=3),
+        "texts with line ends inside": Kind(
+            dict(shots=2, white=True, seed=3),
             "Every run of white space inside a text becomes one space.",
         ),
-    ],
+    },
     forbid=("PromptTask",),
 )

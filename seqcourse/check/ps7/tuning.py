@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.exercise import Exercise, Kind
 from seqcourse.check.ps7.ids import FIRST, PAD
 
 
@@ -69,30 +69,18 @@ fine_tuning_loss = Exercise(
     "fine_tuning_loss",
     make=tuning_arguments,
     reference=reference_fine_tuning_loss,
-    cases=[
-        Case("the first example", lambda: tuning_arguments([5, 5])),
-        Case("other sizes", lambda: tuning_arguments([4, 4, 4], d=5, classes=4, v=7, seed=1)),
-        Case(
-            "one text", lambda: tuning_arguments([6], seed=2), "Does a squeeze() or [0] drop the batch?"
+    cases={
+        "the first example": dict(lengths=[5, 5]),
+        "other sizes": dict(lengths=[4, 4, 4], d=5, classes=4, v=7, seed=1),
+        "one text": Kind(dict(lengths=[6], seed=2), "Does a squeeze() or [0] drop the batch?"),
+        "a weight of 0": dict(lengths=[4, 4], weight=0.0, seed=3),
+        "float32": Kind(
+            dict(lengths=[5, 5], dtype=torch.float32), "Create new tensors like the old ones."
         ),
-        Case("a weight of 0", lambda: tuning_arguments([4, 4], weight=0.0, seed=3)),
-        Case(
-            "float32",
-            lambda: tuning_arguments([5, 5], dtype=torch.float32),
-            "Create new tensors like the old ones.",
-        ),
-        Case(
-            "texts of lengths 3, 6 and 2",
-            lambda: tuning_arguments([3, 6, 2], classes=3, seed=4),
-            _PADDED,
-        ),
-        Case("texts of lengths 7 and 4", lambda: tuning_arguments([7, 4], weight=2.0, seed=5), _PADDED),
-        Case(
-            "padding beyond the longest text", lambda: tuning_arguments([4, 2], extra=2, seed=7), _PADDED
-        ),
-        Case(
-            "states so large that exp overflows", lambda: tuning_arguments([3, 5], scale=400.0, seed=6)
-        ),
-    ],
+        "texts of lengths 3, 6 and 2": Kind(dict(lengths=[3, 6, 2], classes=3, seed=4), _PADDED),
+        "texts of lengths 7 and 4": Kind(dict(lengths=[7, 4], weight=2.0, seed=5), _PADDED),
+        "padding beyond the longest text": Kind(dict(lengths=[4, 2], extra=2, seed=7), _PADDED),
+        "states so large that exp overflows": dict(lengths=[3, 5], scale=400.0, seed=6),
+    },
     forbid=("fine_tuning_loss", "language_model_loss", "Classifier"),
 )

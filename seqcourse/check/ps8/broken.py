@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise, hinted
 from seqcourse.check.inside import ps8 as inside
 from seqcourse.check.ps8.captions import reference_caption_step
 from seqcourse.tokens import EOS, PAD, SOS
@@ -109,8 +109,8 @@ mended = Exercise(
     record=inside.record_mended,
     through=_captions,
     hint=_HINT,
-    cases=cases_of(
-        mended_arguments,
+    cases=hinted(
+        _HINT,
         {
             "one picture": dict(batch=1),
             "the next picture, captioned by the same function": dict(
@@ -121,6 +121,5 @@ mended = Exercise(
             "captions that are cut off": dict(batch=3, longest=2, uneven=False, seed=50),
             "float32": dict(batch=2, dtype=torch.float32, seed=40),
         },
-        _HINT,
     ),
 )

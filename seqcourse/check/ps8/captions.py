@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, Kind, standard_cases
 from seqcourse.check.inside import ps8 as inside
 
 
@@ -71,38 +71,27 @@ def reference_caption_step(y, state, grid, score, gate, cell, readout):
     return readout(y, new[0], c), new, weights
 
 
-def _no_axis(*arguments: Any) -> Any:
-    raise AnyError(r"must match the size of tensor")
-
-
-_LIKELY = {
-    "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].": (
-        _no_axis
-    )
-}
-
-
 caption_step = Exercise(
     "caption_step",
     make=caption_arguments,
     reference=reference_caption_step,
-    likely=_LIKELY,
-    cases=[
-        *standard_cases(
-            caption_arguments,
-            dict(batch=2, places=4),
-            dict(batch=5, places=9, e=4, d_s=2, d=3, v=7, seed=10),
+    likely={
+        "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].": (
+            stopping("must match the size of tensor")
+        )
+    },
+    cases={
+        **standard_cases(
+            dict(batch=2, places=4), dict(batch=5, places=9, e=4, d_s=2, d=3, v=7, seed=10)
         ),
-        Case("all sizes equal", lambda: caption_arguments(4, 4, e=4, d_s=4, d=4, v=4, seed=20)),
-        Case(
-            "a single place, and all widths 1",
-            lambda: caption_arguments(2, 1, e=1, d_s=1, d=1, v=1, seed=40),
+        "all sizes equal": dict(batch=4, places=4, e=4, d_s=4, d=4, v=4, seed=20),
+        "a single place, and all widths 1": Kind(
+            dict(batch=2, places=1, e=1, d_s=1, d=1, v=1, seed=40),
             "Does a squeeze() drop an axis of size 1?",
         ),
-        Case(
-            "scores and gates so large that exp overflows",
-            lambda: caption_arguments(3, 5, peak=900.0, gates=900.0, seed=30),
+        "scores and gates so large that exp overflows": dict(
+            batch=3, places=5, peak=900.0, gates=900.0, seed=30
         ),
-    ],
+    },
     forbid=("SoftCaptioner", "FixedCaptioner", "HardCaptioner"),
 )

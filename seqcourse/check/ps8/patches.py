@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 # --- cut_patches --------------------------------------------------------------------------------
 
@@ -36,24 +36,17 @@ def reference_cut_patches(images: Tensor, size: int) -> Tensor:
     return grid.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
-def _not_whole(images: Tensor, size: int) -> Tensor:
-    raise AnyError(r"shape '\[.*' is invalid for input|split_with_sizes|Sizes of tensors must match")
-
-
-_CUT = {
-    "Do you take the picture to be as high as it is wide? Height and width have sizes of their own.": (
-        _not_whole
-    )
-}
-
-
 cut_patches = Exercise(
     "cut_patches",
     make=cut_arguments,
     reference=reference_cut_patches,
-    likely=_CUT,
+    likely={
+        "Do you take the picture to be as high as it is wide? Height and width have sizes of their "
+        "own.": stopping(
+            r"shape '\[.*' is invalid for input|split_with_sizes|Sizes of tensors must match"
+        )
+    },
     cases=standard_cases(
-        cut_arguments,
         dict(batch=2, rows=2, columns=3, size=2),
         dict(batch=3, rows=3, columns=3, size=3, channels=1, seed=1),
     ),
@@ -78,26 +71,19 @@ def reference_embed_patches(pieces, w, b, cls, positions) -> Tensor:
     return torch.cat([cls.expand(len(z), 1, -1), z], dim=1) + positions
 
 
-def _one_size(*arguments):
-    raise AnyError(r"Expected size \d+ but got size|Sizes of tensors must match|Tensors must have same")
-
-
-_EMBED = {
-    "Did you join them along another axis? The class token is one more vector of each picture: "
-    "dim=1, after cls has become (B, 1, D).": _one_size
-}
-
-
 embed_patches = Exercise(
     "embed_patches",
     make=embed_arguments,
     reference=reference_embed_patches,
-    likely=_EMBED,
-    cases=[
-        *standard_cases(
-            embed_arguments, dict(batch=2, n=3, k=5, d=4), dict(batch=4, n=6, k=4, d=4, seed=1)
-        ),
-        Case("a single patch", lambda: embed_arguments(3, 1, 2, 5, seed=2)),
-    ],
+    likely={
+        "Did you join them along another axis? The class token is one more vector of each picture: "
+        "dim=1, after cls has become (B, 1, D).": stopping(
+            r"Expected size \d+ but got size|Sizes of tensors must match|Tensors must have same"
+        )
+    },
+    cases={
+        **standard_cases(dict(batch=2, n=3, k=5, d=4), dict(batch=4, n=6, k=4, d=4, seed=1)),
+        "a single patch": dict(batch=3, n=1, k=2, d=5, seed=2),
+    },
     forbid=("PatchEmbedding", "ViT"),
 )

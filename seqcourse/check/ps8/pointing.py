@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.exercise import Exercise, Kind
 
 # How a box lies to the centre of the cell with the peak, in cells: (x0, y0, x1, y1).
 BOXES = (
@@ -80,40 +80,28 @@ def reference_points_at(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
     return (x0 <= x) & (x < x1) & (y0 <= y) & (y < y1)
 
 
-def _one_truth(*arguments: Any) -> Tensor:
-    raise AnyError(r"Boolean value of Tensor with more than one value is ambiguous")
-
-
-_LIKELY = {
-    "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
-    "number it is (a <= x) & (x < b).": _one_truth
-}
-
-
 points_at = Exercise(
     "points_at",
     make=pointing_arguments,
     reference=reference_points_at,
-    likely=_LIKELY,
-    cases=[
-        Case(
-            "boxes around the peak, beside it and up to its centre", lambda: pointing_arguments(60, 4, 4)
+    likely={
+        "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
+        "number it is (a <= x) & (x < b).": stopping(
+            "Boolean value of Tensor with more than one value is ambiguous"
+        )
+    },
+    cases={
+        "boxes around the peak, beside it and up to its centre": dict(count=60, rows=4, columns=4),
+        "a grid that is not square": Kind(
+            dict(count=60, rows=3, columns=5, seed=1), "Is the number of rows that of columns?"
         ),
-        Case(
-            "a grid that is not square",
-            lambda: pointing_arguments(60, 3, 5, seed=1),
-            "Is the number of rows that of columns?",
+        "a single map": Kind(
+            dict(count=1, rows=5, columns=4, kind="hit", seed=2), "Does a squeeze() or [0] drop an axis?"
         ),
-        Case(
-            "a single map",
-            lambda: pointing_arguments(1, 5, 4, kind="hit", seed=2),
-            "Does a squeeze() or [0] drop an axis?",
+        "cells that are no whole number of pixels wide": dict(
+            count=60, rows=3, columns=7, size=100, kind="tight", seed=4
         ),
-        Case(
-            "cells that are no whole number of pixels wide",
-            lambda: pointing_arguments(60, 3, 7, size=100, kind="tight", seed=4),
-        ),
-        Case("float32", lambda: pointing_arguments(60, 8, 8, cell=1, dtype=torch.float32, seed=3)),
-    ],
+        "float32": dict(count=60, rows=8, columns=8, cell=1, dtype=torch.float32, seed=3),
+    },
     forbid=("points_at", "pointing_game"),
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, standard_cases
 
 
 def rollout_arguments(
@@ -31,25 +31,18 @@ def reference_rollout(weights: Tensor) -> Tensor:
     return whole[:, 0, 1:]
 
 
-def _other_dtype(weights: Tensor) -> Tensor:
-    raise AnyError(r"same dtype|expected scalar type")
-
-
-_LIKELY = {
-    "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
-    "torch.eye(n, dtype=weights.dtype).": _other_dtype
-}
-
-
 rollout = Exercise(
     "rollout",
     make=rollout_arguments,
     reference=reference_rollout,
-    likely=_LIKELY,
-    cases=[
-        *standard_cases(rollout_arguments, dict(batch=2), dict(batch=4, layers=4, heads=3, n=7, seed=1)),
-        Case("all sizes equal", lambda: rollout_arguments(4, layers=4, heads=4, n=4, seed=2)),
-        Case("a single layer and a single patch", lambda: rollout_arguments(2, layers=1, n=2, seed=3)),
-    ],
+    likely={
+        "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
+        "torch.eye(n, dtype=weights.dtype).": stopping("same dtype|expected scalar type")
+    },
+    cases={
+        **standard_cases(dict(batch=2), dict(batch=4, layers=4, heads=3, n=7, seed=1)),
+        "all sizes equal": dict(batch=4, layers=4, heads=4, n=4, seed=2),
+        "a single layer and a single patch": dict(batch=2, layers=1, n=2, seed=3),
+    },
     forbid=("rollout", "attention_rollout"),
 )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.exercise import Exercise, Kind
 
 
 def stochastic_arguments(
@@ -28,41 +28,27 @@ def reference_doubly_stochastic(weights: Tensor, real: Tensor) -> Tensor:
     return ((1 - got) ** 2).sum(dim=-1).mean()
 
 
-def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
-    raise AnyError(r"must match the size|shape of the mask|not broadcastable")
-
-
-_LIKELY = {
-    "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
-    "places alike.": _no_axis
-}
-
-
 doubly_stochastic = Exercise(
     "doubly_stochastic",
     make=stochastic_arguments,
     reference=reference_doubly_stochastic,
-    likely=_LIKELY,
-    cases=[
-        Case("the first example", lambda: stochastic_arguments([3, 3])),
-        Case("other sizes", lambda: stochastic_arguments([4, 4, 4], places=9, seed=1)),
-        Case(
-            "one sentence",
-            lambda: stochastic_arguments([6], seed=2),
-            "Does a squeeze() or [0] drop the batch?",
-        ),
-        Case("all sizes equal", lambda: stochastic_arguments([5, 5, 5, 5, 5], seed=3)),
-        Case(
-            "sentences of lengths 5, 2 and 4",
-            lambda: stochastic_arguments([5, 2, 4], seed=4),
+    likely={
+        "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
+        "places alike.": stopping("must match the size|shape of the mask|not broadcastable")
+    },
+    cases={
+        "the first example": dict(lengths=[3, 3]),
+        "other sizes": dict(lengths=[4, 4, 4], places=9, seed=1),
+        "one sentence": Kind(dict(lengths=[6], seed=2), "Does a squeeze() or [0] drop the batch?"),
+        "all sizes equal": dict(lengths=[5, 5, 5, 5, 5], seed=3),
+        "sentences of lengths 5, 2 and 4": Kind(
+            dict(lengths=[5, 2, 4], seed=4),
             "Sentences end at different steps: only the real ones count.",
         ),
-        Case("a sentence without a word", lambda: stochastic_arguments([3, 0, 2], seed=6)),
-        Case(
-            "float32",
-            lambda: stochastic_arguments([6, 3], dtype=torch.float32, seed=5),
-            "Create new tensors like the old ones.",
+        "a sentence without a word": dict(lengths=[3, 0, 2], seed=6),
+        "float32": Kind(
+            dict(lengths=[6, 3], dtype=torch.float32, seed=5), "Create new tensors like the old ones."
         ),
-    ],
+    },
     forbid=("doubly_stochastic", "captioning_loss"),
 )

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.exercise import Exercise, Kind, standard_cases
 
 Weights = tuple[Tensor, Tensor, Tensor]
 
@@ -67,51 +67,30 @@ _SIZES = (
 _EXCHANGED = "x reads y under y_mask, y reads x under x_mask: the mask belongs to what is read."
 
 
-def _wrong_sizes(*arguments: Any) -> Any:
-    raise AnyError(r"shapes cannot be multiplied|Expected size for first two dimensions")
-
-
-def _wrong_mask(*arguments: Any) -> Any:
-    raise AnyError(r"non-singleton dimension [01]|must be broadcastable|mask")
-
-
-def _wrong_sum(*arguments: Any) -> Any:
-    raise AnyError(r"non-singleton dimension 2")
-
-
-_LIKELY = {
-    f"Do the sizes not fit? {_SIZES}": _wrong_sizes,
-    f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.": (
-        _wrong_mask
-    ),
-    "Does what is read not fit the stream it is added to? x reads y @ W_V, which is as wide as x.": (
-        _wrong_sum
-    ),
-}
-
-
 co_attention = Exercise(
     "co_attention",
     make=streams_arguments,
     reference=reference_co_attention,
-    likely=_LIKELY,
-    cases=[
-        *standard_cases(
-            streams_arguments,
-            dict(batch=2, n=3, m=4),
-            dict(batch=4, n=5, m=2, d_x=3, d_y=6, width=4, seed=10),
+    likely={
+        f"Do the sizes not fit? {_SIZES}": stopping(
+            "shapes cannot be multiplied|Expected size for first two dimensions"
         ),
-        Case("all sizes equal", lambda: streams_arguments(4, 4, 4, d_x=4, d_y=4, width=4, seed=20)),
-        Case(
-            "a single vector in y",
-            lambda: streams_arguments(2, 4, 1, seed=50),
-            "Does a squeeze() or [0] drop an axis of size 1?",
+        f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.": (
+            stopping("non-singleton dimension [01]|must be broadcastable|mask")
         ),
-        Case("padding in y", lambda: streams_arguments(3, 4, 5, m_lengths=[5, 2, 3], seed=30)),
-        Case(
-            "padding in both",
-            lambda: streams_arguments(3, 5, 4, n_lengths=[2, 5, 3], m_lengths=[4, 1, 3], seed=40),
+        "Does what is read not fit the stream it is added to? x reads y @ W_V, which is as wide as "
+        "x.": stopping("non-singleton dimension 2"),
+    },
+    cases={
+        **standard_cases(
+            dict(batch=2, n=3, m=4), dict(batch=4, n=5, m=2, d_x=3, d_y=6, width=4, seed=10)
         ),
-    ],
+        "all sizes equal": dict(batch=4, n=4, m=4, d_x=4, d_y=4, width=4, seed=20),
+        "a single vector in y": Kind(
+            dict(batch=2, n=4, m=1, seed=50), "Does a squeeze() or [0] drop an axis of size 1?"
+        ),
+        "padding in y": dict(batch=3, n=4, m=5, m_lengths=[5, 2, 3], seed=30),
+        "padding in both": dict(batch=3, n=5, m=4, n_lengths=[2, 5, 3], m_lengths=[4, 1, 3], seed=40),
+    },
     forbid=("CoAttention", "MultiheadAttention"),
 )

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError, Mistake, Stopped, describe, is_right, same, stopped
+from seqcourse.check.calls.compare import Mistake, Stopped, describe, is_right, same, stopped, stopping
 from seqcourse.check.calls.inputs import normal
-from seqcourse.check.calls.values import result
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.calls.values import Given, result
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.inside import ps8 as inside
 from seqcourse.tokens import EOS, PAD
 
@@ -70,7 +70,7 @@ def _same(one: Tensor, other: Tensor) -> bool:
     return is_right(one, other, TOLERANCE)
 
 
-def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
+def judge_captioner(found: Mapping[str, Any], given: Given, prefix: str = "") -> None:
     """Raise Mistake unless a captioner behaves like one, and learned to caption new pictures."""
     of = partial(_recorded, found, prefix)
     built = of("built", "Captioner(features, words, width)")
@@ -118,7 +118,7 @@ def _recorded(found: Mapping[str, Any], prefix: str, name: str, call: str) -> An
     return value
 
 
-def _forms(of: Callable, given: Mapping[str, Any]) -> tuple[dict[str, Any], Tensor]:
+def _forms(of: Callable, given: Given) -> tuple[dict[str, Any], Tensor]:
     """What forward and see returned, if it has the right shapes."""
     b, t = given["captions"].shape
     n, v = given["grid"].shape[1], given["build"]["words"]
@@ -198,7 +198,7 @@ def _judge_places(
         )
 
 
-def _judge_own_words(of: Callable, given: Mapping[str, Any]) -> None:
+def _judge_own_words(of: Callable, given: Given) -> None:
     """A caption consists of the likeliest words, and most captions are right."""
     n, v = given["grid"].shape[1], given["build"]["words"]
     said = of("said6", "caption(grid, 6)")
@@ -239,7 +239,7 @@ def _expect_pair(got: Any, *shapes: tuple[int, ...]) -> None:
         )
 
 
-def _judge_said(short: Any, said: Any, given: Mapping[str, Any]) -> None:
+def _judge_said(short: Any, said: Any, given: Given) -> None:
     """Raise Mistake unless the captions have the right form, and most are right."""
     new, places = given["new"], given["grid"].shape[1]
     strongest = new[..., :KINDS].amax(dim=-1)  # (K, N)
@@ -290,13 +290,10 @@ Captioner = Exercise(
     make=captioner_arguments,
     judge=judge_captioner,
     record=inside.record_captioner,
-    cases=cases_of(
-        captioner_arguments,
-        {
-            "pictures of six cells": dict(places=6),
-            "pictures of five cells, before any training": dict(batch=3, steps=0),
-        },
-    ),
+    cases={
+        "pictures of six cells": dict(places=6),
+        "pictures of five cells, before any training": dict(batch=3, steps=0),
+    },
     forbid=(
         "SoftCaptioner",
         "FixedCaptioner",
@@ -348,20 +345,10 @@ def _train(
     return losses
 
 
-def _listed(*arguments: Any) -> Any:
-    raise AnyError(r"has no len\(\)|not subscriptable")
-
-
 def _read_twice(weights: Any, batches: Any, *settings: Any) -> Any:
     """Nothing is left of the batches when the training begins."""
     *settings, once = settings
     return inside.record_each_step(_train, weights, [] if once else batches, *settings)
-
-
-_TRAIN = {
-    "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: for "
-    "grid, captions in batches.": (_listed, _read_twice)
-}
 
 
 train = Exercise(
@@ -376,14 +363,14 @@ train = Exercise(
         *(f"the loss of the {number} batch" for number in ("first", "second", "third")),
         *["a weight matrix after three batches"] * 3,
     ),
-    likely=_TRAIN,
-    cases=cases_of(
-        train_arguments,
-        {
-            "captions of one length": dict(lengths=[3, 3]),
-            "padding": dict(lengths=[4, 2, 3], seed=10),
-            "gradients that are not too long": dict(lengths=[2, 4], clip=50.0, share=0.1, seed=20),
-            "batches that can be read once": dict(lengths=[3, 2], once=True, seed=30),
-        },
-    ),
+    likely={
+        "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: "
+        "for grid, captions in batches.": (stopping(r"has no len\(\)|not subscriptable"), _read_twice)
+    },
+    cases={
+        "captions of one length": dict(lengths=[3, 3]),
+        "padding": dict(lengths=[4, 2, 3], seed=10),
+        "gradients that are not too long": dict(lengths=[2, 4], clip=50.0, share=0.1, seed=20),
+        "batches that can be read once": dict(lengths=[3, 2], once=True, seed=30),
+    },
 )

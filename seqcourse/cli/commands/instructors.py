@@ -50,17 +50,16 @@ def grade(
     ] = False,
 ) -> None:
     """Autograde what lies in grading/submitted/STUDENT/psN, and print the grades."""
+    from cellgrader.grade.how import How
     from seqcourse.cli.grading import grade_submissions
 
-    how = {"scheduler": scheduler, "again": again, "unsafe": unsafe_no_sandbox}
-    how |= {"everything": everything, "only_gains": only_gains}
+    how = How(workers, timeout, scheduler, again, unsafe_no_sandbox, everything, only_gains)
+    asked, where = (names or [], student or [], how), {"feedback": feedback, "db_url": db_url or ""}
     if preview:
         from seqcourse.cli.regrade import preview_grades
 
-        how |= {"workers": workers, "timeout": timeout, "db_url": db_url or ""}
-        return preview_grades(names or [], student or [], feedback=feedback, **how)
-    asked = (names or [], student or [], feedback, workers, timeout, db_url or "")
-    if not grade_submissions(*asked, reason=reason, **how):
+        return preview_grades(*asked, **where)
+    if not grade_submissions(*asked, **where, reason=reason):
         raise typer.Exit(1)
 
 

@@ -18,7 +18,7 @@ from cellgrader.viva.questions import LOOK, NUMBERS, ROWS
 from seqcourse import functional, nn
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.modules import module_arguments, record_module
-from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.exercise import Exercise
 from seqcourse.cli.practice.items import PracticeQuestion, about_code
 from seqcourse.cli.practice.running import spread
 from seqcourse.nn.first_state import average
@@ -91,7 +91,7 @@ def _code(
     page: str, thing: Callable[..., Any], uses: str = "", **cases: Mapping[str, Any]
 ) -> PublicCode:
     """A function with its calls by label, the first of which is asked about."""
-    calls = cases_of(_given, {label.replace("_", " "): given for label, given in cases.items()})
+    calls = {label.replace("_", " "): given for label, given in cases.items()}
     return PublicCode(page, Exercise(thing.__name__, _given, thing, cases=calls), uses)
 
 
@@ -105,14 +105,11 @@ _CONVOLUTION = Exercise(
     "ConvolutionLayer",
     _convolution,
     nn.ConvolutionLayer,
-    cases=cases_of(
-        _convolution,
-        {
-            "the first example": {"batch": 2, "causal": True},
-            "a batch of 1": {"batch": 1, "causal": True},
-            "not causal": {"batch": 2, "causal": False},
-        },
-    ),
+    cases={
+        "the first example": {"batch": 2, "causal": True},
+        "a batch of 1": {"batch": 1, "causal": True},
+        "not causal": {"batch": 2, "causal": False},
+    },
     record=record_module,
 )
 _REAL = torch.arange(4) < torch.tensor([[4], [2], [3]])  # three sentences, padded to 4

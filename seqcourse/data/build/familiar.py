@@ -95,10 +95,10 @@ note is about this folder alone; the code that reads it has its own licence.
 COLUMNS = ("file", "use", "captions", "from", "author", "licence", "page")
 
 
-def read_table(table: str = TABLE) -> list[tuple[dict[str, str], str, tuple[int, int, int]]]:
+def read_table() -> list[tuple[dict[str, str], str, tuple[int, int, int]]]:
     """For every line: its row of the index, its place and its square (left, top, side)."""
     found = []
-    for line in table.splitlines():
+    for line in TABLE.splitlines():
         use, name, captions, place, box, author, licence, page = (
             field.strip() for field in line.split("|")
         )

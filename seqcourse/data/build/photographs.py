@@ -68,10 +68,10 @@ vehicles/flight/planes/747 | airplane | 404 | airliner
 """
 
 
-def read_table(table: str = TABLE) -> list[dict[str, str]]:
+def read_table() -> list[dict[str, str]]:
     """The rows of the table as the index file has them, in the order of their file names."""
     rows = []
-    for line in table.splitlines():
+    for line in TABLE.splitlines():
         stamp, name, classes, label = (field.strip() for field in line.split("|"))
         file = f"{name.replace(' ', '_')}.jpg"
         row = {"file": file, "name": name, "classes": classes, "label": label, "stamp": stamp}

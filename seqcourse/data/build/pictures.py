@@ -109,10 +109,10 @@ vehicles/auto/sportscar2 | sports car, sports cars | coche deportivo, coches dep
 """
 
 
-def read_table(table: str = TABLE) -> list[dict[str, str]]:
+def read_table() -> list[dict[str, str]]:
     """The rows of the table as the index file has them, in the order of their file names."""
     rows = []
-    for line in table.splitlines():
+    for line in TABLE.splitlines():
         stamp, english, spanish, colour, part = (field.strip() for field in line.split("|"))
         name, plural = english.split(", ")
         name_es, plural_es, gender = spanish.split(", ")

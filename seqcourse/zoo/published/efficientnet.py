@@ -128,17 +128,14 @@ def square(picture: numpy.ndarray, side: int = SIDE) -> numpy.ndarray:
     return numpy.array(ImageOps.fit(Image.fromarray(picture), (side, side), Image.Resampling.BICUBIC))
 
 
-def load_efficientnet(folder: Path | None = None) -> PictureEncoder:
+def load_efficientnet() -> PictureEncoder:
     """Load the published EfficientNet-lite0 on the course's device.
-
-    Args:
-        folder: of the package's files; searched for if not given.
 
     Raises:
         CourseError: the file is not there, or is not the one that was published.
     """
     wanted = package("efficientnet")
-    path = found("efficientnet", folder) / wanted.inside[0]
+    path = found("efficientnet") / wanted.inside[0]
     try:
         weights = torch.load(path, map_location="cpu", weights_only=True)
         model = EfficientNetLite0()

@@ -10,26 +10,19 @@ import numpy
 
 from seqcourse.data.build import familiar
 from seqcourse.data.readers import FILES, write_beside
-from seqcourse.zoo.published.efficientnet import (
-    BATCH,
-    PictureEncoder,
-    cache_folder,
-    load_efficientnet,
-    square,
-)
+from seqcourse.zoo.published.efficientnet import BATCH, cache_folder, load_efficientnet, square
 
 THROUGH = 128  # pixels: the course's cut-outs are not sharper, so photographs are not either
 HIGHEST = 6.0  # of a feature after ReLU6
 
 
-def grids(pictures: Sequence[numpy.ndarray], encoder: PictureEncoder | None = None) -> numpy.ndarray:
+def grids(pictures: Sequence[numpy.ndarray]) -> numpy.ndarray:
     """The last feature map of each picture in whole numbers from 0 to 255, for 0 to 6.
 
     A picture's middle square is first made 128 pixels wide, then as wide as the network wants it.
 
     Args:
         pictures: (H, W, 3) of type uint8 each.
-        encoder: :func:`load_efficientnet` if not given.
 
     Returns:
         (B, 7, 7, 1280) of type uint8.
@@ -37,7 +30,7 @@ def grids(pictures: Sequence[numpy.ndarray], encoder: PictureEncoder | None = No
     Raises:
         CourseError: a picture has another form, or the weights are not there.
     """
-    encoder = encoder or load_efficientnet()
+    encoder = load_efficientnet()
     found = numpy.empty((len(pictures), 7, 7, 1280), numpy.uint8)
     for at in range(0, len(pictures), BATCH):
         squares = [square(square(one, THROUGH)) for one in pictures[at : at + BATCH]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -73,11 +72,8 @@ def mean_of_real(states: Tensor, mask: Tensor) -> Tensor:
     return torch.nn.functional.normalize(mean, dim=-1)
 
 
-def load_minilm(folder: Path | None = None) -> SentenceEncoder:
+def load_minilm() -> SentenceEncoder:
     """Load all-MiniLM-L6-v2 on the course's device.
-
-    Args:
-        folder: of the package's files; searched for if not given.
 
     Raises:
         CourseError: if the files are missing.
@@ -85,7 +81,7 @@ def load_minilm(folder: Path | None = None) -> SentenceEncoder:
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    place = found("minilm", folder) / "model"
+    place = found("minilm") / "model"
     config = read_json(place / "config.json")
     model = BERT(
         config["vocab_size"],

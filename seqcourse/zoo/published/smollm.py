@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,18 +124,6 @@ class SmolLM:
         values, ids = probabilities.topk(count)
         pairs = zip(ids.tolist(), values.tolist(), strict=True)
         return [(self.tokenizer.decode([token]), value) for token, value in pairs]
-
-    def log_probability(self, prompt: str, answers: Iterable[str]) -> dict[str, float]:
-        """log P(answer | prompt) of each answer, summed over its tokens."""
-        ids, scores = self.ids(prompt), {}
-        with torch.inference_mode():
-            _, state = self.model.run(ids[:, :-1], self.model.start(batch_size=1))
-            for answer in answers:
-                new = self.ids(answer)
-                output, _ = self.model.run(torch.cat([ids[:, -1:], new[:, :-1]], dim=1), state)
-                logs = output.logits.log_softmax(-1)
-                scores[answer] = logs.gather(-1, new[..., None]).sum().item()
-        return scores
 
     def hits(self, prefix: str, pairs: Sequence[tuple[str, str]], sign: str) -> list[bool]:
         """Whether the most likely continuation of ``prefix + question + sign`` begins with the answer.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -117,15 +116,15 @@ class StoredLM:
         return self._said[kind][prompt]
 
 
-def smollm_or_stored(folder: Path | None = None) -> SmolLM | StoredLM:
+def smollm_or_stored() -> SmolLM | StoredLM:
     """SmolLM2 if it is installed and can be read, otherwise its stored outputs."""
-    if find("smollm2", folder) is None:
+    if find("smollm2") is None:
         return StoredLM()
     try:
         import gguf  # noqa: F401
     except ImportError:
         return StoredLM()
-    return load_smollm(folder)
+    return load_smollm()
 
 
 @lru_cache(maxsize=1)
@@ -142,14 +141,14 @@ def reference() -> dict[str, Any]:
     return {**content, "embeddings": rows}
 
 
-def measure_shots(model: SmolLM, shots: Sequence[int] = SHOTS, draws: int = DRAWS) -> dict[str, Any]:
+def measure_shots(model: SmolLM) -> dict[str, Any]:
     """Share of right answers: task -> number of examples -> one figure per draw of the examples."""
     measured: dict[str, Any] = {}
     for name, task in TASKS.items():
         measured[name] = {}
-        for count in shots:
+        for count in SHOTS:
             shares = []
-            for draw in range(draws if count else 1):
+            for draw in range(DRAWS if count else 1):
                 hits = model.hits(task.prefix(count, draw), task.questions(), task.sign)
                 shares.append(sum(hits) / len(hits))
             measured[name][str(count)] = shares

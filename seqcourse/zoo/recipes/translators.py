@@ -34,12 +34,7 @@ RECIPES = (
         training=_TRANSLATION,
         batch_size=128,
         options={
-            "scores": {
-                "rates": [5e-3, 1e-2, 2e-2],
-                "choose": [101],
-                "seeds": [0, 1, 2],
-                "steps": 1000,
-            },
+            "scores": {"rates": [5e-3, 1e-2, 2e-2], "choose": [101], "seeds": [0, 1, 2], "steps": 1000},
             "ahead": {"of": "en-es-fixed"},
         },
     ),

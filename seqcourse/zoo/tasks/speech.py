@@ -83,17 +83,9 @@ class SpeechTask(Task):
     def _strings(self, target: Vocabulary, split: str, seed: int) -> SpokenBatches:
         options = self.recipe.options
         if split != "train":
-            return SpokenBatches(target, split, 300, self.recipe.batch_size, fresh=False)
-        return SpokenBatches(
-            target,
-            split,
-            options["count"],
-            self.recipe.batch_size,
-            seed=seed,
-            speed=options["speed"],
-            noise=options["noise"],
-            grow=options["grow"],
-        )
+            return SpokenBatches(target, split, 300, self.recipe.batch_size, variation=None)
+        varied = {"variation": (options["speed"], options["noise"]), "grow": options["grow"]}
+        return SpokenBatches(target, split, options["count"], self.recipe.batch_size, seed, **varied)
 
     def loss(self) -> Callable:
         """Teacher forcing with the recipe's label smoothing."""
