@@ -97,29 +97,35 @@ def _rearrange(figure: Figure, most: int = 9) -> None:
     for ax in figure.axes:
         for text in (*_titles(ax).values(), ax.xaxis.label):
             _wrap(text, room)
-    figure.draw_without_rendering()
-    for ax in panels:
-        if _inches(ax)[0] < room / 2 and not _shaped(ax):
-            names = [textwrap.fill(label.get_text(), 16) for label in ax.get_yticklabels()]
-            ax.set_yticks(ax.get_yticks(), names)
-    figure.draw_without_rendering()
+    _lay_out(figure)
+    crowded = [ax for ax in panels if _inches(ax)[0] < room / 2 and not _shaped(ax)]
+    for ax in crowded:
+        names = [textwrap.fill(label.get_text(), 16) for label in ax.get_yticklabels()]
+        ax.set_yticks(ax.get_yticks(), names)
+    if crowded:
+        _lay_out(figure)
     for ax in panels:
         _part(ax)
         if ax in legends:
             _legend_above(ax, legends[ax])
-    figure.draw_without_rendering()
+    _lay_out(figure)
     # What legends and names took from the panels comes on top.
     flat = [ax for ax in panels if not _shaped(ax)]
     lost = max([0.0, *(min(before[ax], TALLEST - 0.8) - _inches(ax)[1] for ax in flat)])
     rows += lost * len(panels) / across
     for _ in range(6):
         figure.set_size_inches(WIDTH, rows)
-        figure.draw_without_rendering()
+        _lay_out(figure)
         if not _collisions(figure):
             break
         rows *= 1.2
     for ax in panels:
         _wrap(ax.yaxis.label, _inches(ax)[1] + 0.3)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Give every panel its place, as a drawing of the figure would, but draw nothing."""
+    figure.get_layout_engine().execute(figure)
 
 
 def _inches(ax: Axes) -> tuple[float, float]:
