@@ -77,6 +77,7 @@ def test_a_submission_is_graded_while_the_class_works(course, exchange_folder, v
         key = notebook_hash(secret=secret("ada", number), notebook_id="ps1")
         place = exchange_folder / "feedback" / f"{key}.html"
         watch.until(place.exists, f"page {number} should be in the exchange")
+        watch.says("ada: graded." if number == 1 else "ada: held back.")
         fetched[number] = place.read_text(encoding="utf-8")
     said = watch.stop()
     assert "This is version 1. Graded today: 1 of 1." in fetched[1] and "<b>6</b>" in fetched[1]
