@@ -118,8 +118,14 @@ def as_table(found: Mapping[str, ItemStatistics]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title="The exercises as questions", box=SIMPLE_HEAD, padding=0, title_justify="left")
-    for title in ("exercise", "share of points", "with the rest", "best quarter", "weakest"):
+    caption = (
+        "share: mean share of the points; with the rest: correlation with the points of all other "
+        "exercises; both with 95 % intervals. Quarters are by the other exercises. (!): look at it."
+    )
+    table = Table(
+        title="The exercises as questions", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    for title in ("exercise", "share", "with the rest", "best quarter", "weakest"):
         table.add_column(title, justify="left" if title == "exercise" else "right")
     for name, of in found.items():
         low, high = of.interval
